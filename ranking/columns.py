@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Scores = npt.NDArray[np.float64]
 Column = npt.NDArray[Any]
@@ -117,6 +118,13 @@ def _texts(name: str, values: Any) -> Any:  # noqa: ANN401 - the stubs know no t
     return texts
 
 
+def _names(name: str, values: Any) -> Any:  # noqa: ANN401 - as _texts
+    """Names or nothing; an empty name is nothing, so that rows without a session do not share one."""
+    arrow = values if isinstance(values, pa.Array) else pa.array(list(values), pa.large_string(), from_pandas=True)
+    texts = _texts(name, pc.fill_null(arrow, ""))  # type: ignore[type-var]
+    return pc.if_else(pc.equal(texts, pa.scalar("", pa.large_string())), pa.scalar(None, pa.large_string()), texts)
+
+
 # every column a technique may ask for; docs/ranking.md says what each means, beside the technique that reads it
 COLUMNS: Mapping[str, Callable[[str, object], Any]] = {
     "relevance": _scores,
@@ -130,9 +138,9 @@ COLUMNS: Mapping[str, Callable[[str, object], Any]] = {
     "shown_before": _flags,
     "created_at": _times,
     "last_accessed_at": _times,
-    "session": labels,
-    "granularity": labels,
-    "agent": labels,
+    "session": _names,
+    "granularity": _names,
+    "agent": _names,
     "cluster": _whole,
     "tags": labels,
     "title": _texts,

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ranking.candidates import Candidates, Scores
 from ranking.feedback import minmax
-from ranking.limits import within
+from ranking.limits import finite, within
 from ranking.order import top_k
 from ranking.ranking import Ranking
 
@@ -26,7 +26,7 @@ def damping(k: float, first_rank: int) -> float:
     """The ``k`` of a fusion; 0 or less asks for the default of the system that counts from ``first_rank``."""
     if first_rank not in DEFAULT_K:
         raise ValueError(f"first_rank: expected 0 or 1, found {first_rank}")
-    return k if k > 0 else DEFAULT_K[first_rank]
+    return DEFAULT_K[first_rank] if k <= 0 else k
 
 
 def reciprocal_rank_fusion(legs: Sequence[Sequence[Any]], k: float = 0.0, first_rank: int = 1, top: int = 0) -> Fused:
@@ -96,6 +96,9 @@ class ReciprocalRankFusion:
     first_rank: int = 1
     words: ClassVar[str] = "Σ 1/({k:g} + rank) over its legs gives {score:.4f}"
 
+    def __post_init__(self) -> None:
+        finite("k", damping(self.k, self.first_rank))
+
     def __call__(self, ranking: Ranking) -> Ranking:
         places = ranking.column("leg_ranks")
         shares = np.where(places < 0, 0.0, 1.0 / (damping(self.k, self.first_rank) + self.first_rank + places.clip(0)))
@@ -108,6 +111,9 @@ class ScoreFusion:
 
     alpha: float = DEFAULT_ALPHA
     words: ClassVar[str] = "normalised leg scores give {score:.4f}"
+
+    def __post_init__(self) -> None:
+        two_leg_weights(self.alpha)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         legs: npt.NDArray[np.float64] = ranking.column("leg_scores")

@@ -87,9 +87,9 @@ class Ranking:
         # most stages hold every row; a gather of a million rows would cost more than the arithmetic
         return column if self.positions is self.candidates.everything else column[self.positions]
 
-    def texts(self, name: str, rows: Positions) -> Any:  # noqa: ANN401 - an Arrow array of large strings
-        """Texts of some of the rows still held, ``rows`` being indices into ``scores``."""
-        return self.candidates.texts(name).take(self.positions[rows])
+    def texts(self, name: str, rows: Positions | None = None) -> Any:  # noqa: ANN401 - an Arrow array of large strings
+        """Texts of the rows still held, or of some of them, ``rows`` being indices into ``scores``."""
+        return self.candidates.texts(name).take(self.positions if rows is None else self.positions[rows])
 
     def scored(self, stage: "Stage", scores: Scores) -> "Ranking":
         """The ranking after a stage that gave every row a new score and dropped none."""
@@ -98,15 +98,24 @@ class Ranking:
         step = replace(self.last, stage=stage, scores=scores)
         return Ranking(self.candidates, (*self.steps, step))
 
-    def kept(self, stage: "Stage", keep: Flags) -> "Ranking":
-        """The ranking after a stage that dropped rows and reordered nothing."""
-        last = self.last
+    def kept(self, stage: "Stage", keep: Flags, scores: Scores | None = None) -> "Ranking":
+        """The ranking after a stage that dropped rows, perhaps rescored the others, and reordered nothing."""
+        last = self.last if scores is None else self.scored(stage, scores).last
         tiers = None if last.tiers is None else last.tiers[keep]
         return Ranking(self.candidates, (*self.steps, Step(stage, last.positions[keep], last.scores[keep], tiers)))
 
-    def selected(self, stage: "Stage", rows: Positions, tiers: npt.NDArray[np.intp] | None = None) -> "Ranking":
-        """The ranking after a stage that chose ``rows`` in its own order, which stands whatever is scored later."""
-        last = self.last
+    def selected(
+        self,
+        stage: "Stage",
+        rows: Positions,
+        tiers: npt.NDArray[np.intp] | None = None,
+        scores: Scores | None = None,
+    ) -> "Ranking":
+        """The ranking after a stage that chose ``rows`` in its own order, which stands whatever is scored later.
+
+        With ``tiers``, aligned with ``rows``, only the order between tiers stands; rows of one tier still compete.
+        """
+        last = self.last if scores is None else self.scored(stage, scores).last
         fixed = np.arange(rows.size) if tiers is None else tiers
         return Ranking(self.candidates, (*self.steps, Step(stage, last.positions[rows], last.scores[rows], fixed)))
 
