@@ -1,0 +1,177 @@
+"""Rank agent memory: candidates in, a pipeline of stages over them, a ranking that can explain itself out."""
+
+from ranking.anchors import AnchorExtractor, RegexAnchorExtractor, TimeAnchor
+from ranking.batched import BatchedReranker, use_batched_path
+from ranking.budget import Block, TokenBudget, block, context_budget, estimate_tokens
+from ranking.candidates import Candidates, MissingEvidence
+from ranking.comparison import (
+    InjectionFlips,
+    injection_flips,
+    is_complete,
+    jaccard_at,
+    kendall_tau_b,
+    mean_absolute_delta,
+    overlap_at,
+    rank_biased_overlap,
+    rank_delta,
+)
+from ranking.composite import Composite, composite_scores, recency
+from ranking.corroboration import Corroboration, corroboration_boost
+from ranking.cross_encoder import CrossEncoder, blend, pool_before_pairs, with_pair_scores
+from ranking.dedup import Dedup, dedup, normalize_content
+from ranking.explanation import Explanation, RowExplanation, StageEffect, explain, why_above, why_not_returned
+from ranking.fallback import FallbackScorer
+from ranking.feedback import (
+    Feedback,
+    FeedbackRanking,
+    Normalise,
+    Outcome,
+    apply_feedback_ranking,
+    is_misleading,
+    update_weight,
+    weight_dominance,
+)
+from ranking.flips import Flip, Knob, flip_distance
+from ranking.floor import Floor, FloorMode, above_floor
+from ranking.fusion import (
+    ReciprocalRankFusion,
+    ScoreFusion,
+    candidates_from_legs,
+    fuse_scores,
+    leg_pool,
+    reciprocal_rank_fusion,
+    two_leg_weights,
+)
+from ranking.judged import Judged, judge
+from ranking.lexical import LexicalScorer, lexical_score
+from ranking.memory_score import MemoryScore, final_score, memory_scores
+from ranking.mmr import Mmr, Selection, candidate_pool, mmr, route_pool
+from ranking.order import stable_order, top_k
+from ranking.pair_scorer import Pair, PairScorer, PairScores, ScorerUsed, max_sequence, set_max_sequence
+from ranking.pipeline_text import STAGES, PipelineError, from_text, to_text
+from ranking.presets import AI_MEMORY, FULL, INTENDED, LIVE, MEMINI, MEMSENSE, PRESETS
+from ranking.ranking import Ranking, Stage, Step, rank
+from ranking.redundancy import embedding_matrix, redundancy_with
+from ranking.reflection import Reflection, reflection_factor
+from ranking.relevance import Head, Relevance
+from ranking.session_recency import SessionMemory, SessionRecency, session_recency
+from ranking.session_support import Granularity, SessionSupport, session_evidence, turn_support
+from ranking.temporal import Temporal, TemporalMode, rerank_temporal, temporal_proximity
+from ranking.word_anchors import WordAnchorExtractor
+
+__all__ = [
+    "AI_MEMORY",
+    "FULL",
+    "INTENDED",
+    "LIVE",
+    "MEMINI",
+    "MEMSENSE",
+    "PRESETS",
+    "STAGES",
+    "AnchorExtractor",
+    "BatchedReranker",
+    "Block",
+    "Candidates",
+    "Composite",
+    "Corroboration",
+    "CrossEncoder",
+    "Dedup",
+    "Explanation",
+    "FallbackScorer",
+    "Feedback",
+    "FeedbackRanking",
+    "Flip",
+    "Floor",
+    "FloorMode",
+    "Granularity",
+    "Head",
+    "InjectionFlips",
+    "Judged",
+    "Knob",
+    "LexicalScorer",
+    "MemoryScore",
+    "MissingEvidence",
+    "Mmr",
+    "Normalise",
+    "Outcome",
+    "Pair",
+    "PairScorer",
+    "PairScores",
+    "PipelineError",
+    "Ranking",
+    "ReciprocalRankFusion",
+    "Reflection",
+    "RegexAnchorExtractor",
+    "Relevance",
+    "RowExplanation",
+    "ScoreFusion",
+    "ScorerUsed",
+    "Selection",
+    "SessionMemory",
+    "SessionRecency",
+    "SessionSupport",
+    "Stage",
+    "StageEffect",
+    "Step",
+    "Temporal",
+    "TemporalMode",
+    "TimeAnchor",
+    "TokenBudget",
+    "WordAnchorExtractor",
+    "above_floor",
+    "apply_feedback_ranking",
+    "blend",
+    "block",
+    "candidate_pool",
+    "candidates_from_legs",
+    "composite_scores",
+    "context_budget",
+    "corroboration_boost",
+    "dedup",
+    "embedding_matrix",
+    "estimate_tokens",
+    "explain",
+    "final_score",
+    "flip_distance",
+    "from_text",
+    "fuse_scores",
+    "injection_flips",
+    "is_complete",
+    "is_misleading",
+    "jaccard_at",
+    "judge",
+    "kendall_tau_b",
+    "leg_pool",
+    "lexical_score",
+    "max_sequence",
+    "mean_absolute_delta",
+    "memory_scores",
+    "mmr",
+    "normalize_content",
+    "overlap_at",
+    "pool_before_pairs",
+    "rank",
+    "rank_biased_overlap",
+    "rank_delta",
+    "recency",
+    "reciprocal_rank_fusion",
+    "redundancy_with",
+    "reflection_factor",
+    "rerank_temporal",
+    "route_pool",
+    "session_evidence",
+    "session_recency",
+    "set_max_sequence",
+    "stable_order",
+    "temporal_proximity",
+    "to_text",
+    "top_k",
+    "turn_support",
+    "two_leg_weights",
+    "update_weight",
+    "use_batched_path",
+    "weight_dominance",
+    "why_above",
+    "why_not_returned",
+    "with_pair_scores",
+]

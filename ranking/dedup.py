@@ -23,7 +23,7 @@ def normalize_content(text: str) -> str:
     return " ".join(filter(None, lower_runes(text).translate(_TO_SPACE).split(" ")))
 
 
-def first_seen(contents: Sequence[str], limit: int = 0) -> Flags:
+def dedup(contents: Sequence[str], limit: int = 0) -> Flags:
     """Which texts, best first, are the first of their normalised kind, at most ``limit`` of them; 0 or less is all."""
     keep = np.zeros(len(contents), dtype=np.bool_)
     if not len(contents):
@@ -47,5 +47,5 @@ class Dedup:
     def __call__(self, ranking: Ranking) -> Ranking:
         order = ranking.last.order()
         keep = np.empty(order.size, dtype=np.bool_)
-        keep[order] = first_seen(ranking.texts("content", order).to_pylist(), self.limit)
+        keep[order] = dedup(ranking.texts("content", order).to_pylist(), self.limit)
         return ranking.kept(self, keep)

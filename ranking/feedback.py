@@ -1,11 +1,11 @@
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
 
 from ranking.candidates import Candidates, Positions, Scores
 from ranking.limits import within
+from ranking.options import Option
 from ranking.order import ranks, stable_order
 from ranking.ranking import Ranking
 
@@ -14,7 +14,7 @@ FAILURE_RATE = 0.15
 MISLEADING_AFTER_FAILED_SESSIONS = 3
 
 
-class Outcome(StrEnum):
+class Outcome(Option):
     """How a session ended; rework counts as failure."""
 
     ACCEPTED = "accepted"
@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     REWORK = "rework"
 
 
-class Normalise(StrEnum):
+class Normalise(Option):
     """Whether relevance is spread over 0–1 before it is multiplied."""
 
     NONE = "none"

@@ -1,15 +1,15 @@
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
 
 from ranking.candidates import Flags, Scores
+from ranking.options import Option
 from ranking.ranking import Ranking
 
 
-class FloorMode(StrEnum):
+class FloorMode(Option):
     """What a score is held against."""
 
     OFF = "off"

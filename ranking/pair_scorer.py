@@ -1,19 +1,19 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ranking.candidates import Flags, Scores
 from ranking.limits import within
+from ranking.options import Option
 
 MAX_SEQUENCE = 512
 DEFAULT_SEQUENCE = 256
 
 
-class ScorerUsed(StrEnum):
+class ScorerUsed(Option):
     """Who scored the pairs; a neural scorer that had to be replaced never passes for one."""
 
     NONE = "none"

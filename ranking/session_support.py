@@ -1,5 +1,4 @@
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,13 +7,14 @@ import pyarrow.compute as pc
 
 from ranking.candidates import Flags, Positions, Scores
 from ranking.limits import within
+from ranking.options import Option
 from ranking.ranking import Ranking
 
 DEFAULT_SHARE = 0.6
 DEFAULT_CAP = 0.12
 
 
-class Granularity(StrEnum):
+class Granularity(Option):
     """What a row of the store is: a single observation, one turn of a session, or a whole session."""
 
     OBSERVATION = "observation"

@@ -1,5 +1,4 @@
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
@@ -8,6 +7,7 @@ from ranking.anchors import RegexAnchorExtractor, TimeAnchor
 from ranking.candidates import Scores
 from ranking.composite import hours_since
 from ranking.limits import finite
+from ranking.options import Option
 from ranking.ranking import Ranking
 from ranking.word_anchors import WordAnchorExtractor
 
@@ -15,7 +15,7 @@ DEFAULT_BOOST = 0.40
 _HOURS_PER_DAY = 24.0
 
 
-class TemporalMode(StrEnum):
+class TemporalMode(Option):
     """How nearness in time joins the score."""
 
     ADDITIVE = "additive"
