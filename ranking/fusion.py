@@ -37,10 +37,11 @@ def reciprocal_rank_fusion(legs: Sequence[Sequence[Any]], k: float = 0.0, first_
 
 def fuse_scores(legs: Sequence[ScoredLeg], weights: Sequence[float] | None = None, top: int = 0) -> Fused:
     """``Σ weight·minmax(score)`` over the legs: unlike ranks, a leg's standout keeps its distance; no weight is 1."""
-    padded = [*(weights or ()), *[1.0] * len(legs)]
-    shares = [padded[i] * minmax(np.array([score for _, score in leg], np.float64)) for i, leg in enumerate(legs)]
-    if not all(np.isfinite(share).all() for share in shares):
+    padded = [*(weights or ()), *[1.0] * len(legs)][: len(legs)]
+    columns = [np.array([score for _, score in leg], dtype=np.float64) for leg in legs]
+    if not all(np.isfinite(column).all() for column in (*columns, np.array(padded, dtype=np.float64))):
         raise ValueError("legs: expected finite scores and weights, found nan or infinity")
+    shares = [weight * minmax(column) for weight, column in zip(padded, columns, strict=True)]
     return _summed([[label for label, _ in leg] for leg in legs], shares, top)
 
 
