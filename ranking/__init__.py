@@ -46,6 +46,7 @@ from ranking.judged import Judged, judge
 from ranking.lexical import LexicalScorer, lexical_score
 from ranking.memory_score import MemoryScore, final_score, memory_scores
 from ranking.mmr import Mmr, Selection, candidate_pool, mmr, route_pool
+from ranking.near_pairs import near_pairs
 from ranking.order import stable_order, top_k
 from ranking.pair_scorer import Pair, PairScorer, PairScores, ScorerUsed, max_sequence, set_max_sequence
 from ranking.pipeline_text import STAGES, PipelineError, from_text, to_text
@@ -56,6 +57,7 @@ from ranking.reflection import Reflection, reflection_factor
 from ranking.relevance import Head, Relevance
 from ranking.session_recency import SessionMemory, SessionRecency, session_recency
 from ranking.session_support import Granularity, SessionSupport, session_evidence, turn_support
+from ranking.simhash import hamming, simhash64
 from ranking.temporal import Temporal, TemporalMode, rerank_temporal, temporal_proximity
 from ranking.word_anchors import WordAnchorExtractor
 
@@ -135,6 +137,7 @@ __all__ = [
     "flip_distance",
     "from_text",
     "fuse_scores",
+    "hamming",
     "injection_flips",
     "is_complete",
     "is_misleading",
@@ -147,6 +150,7 @@ __all__ = [
     "mean_absolute_delta",
     "memory_scores",
     "mmr",
+    "near_pairs",
     "normalize_content",
     "overlap_at",
     "pool_before_pairs",
@@ -162,6 +166,7 @@ __all__ = [
     "session_evidence",
     "session_recency",
     "set_max_sequence",
+    "simhash64",
     "stable_order",
     "temporal_proximity",
     "to_text",

@@ -1,11 +1,12 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ranking.limits import within
 
-Judgements = Mapping[Hashable, float]
+Judgements = Mapping[Any, float]
 
 
 @dataclass(frozen=True)

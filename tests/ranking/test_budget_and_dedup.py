@@ -77,7 +77,7 @@ class TestDedup:
     @given(st.lists(st.sampled_from(["A b", "a  b", " a\tb ", "c", "C", ""]), max_size=10), st.integers(-1, 4))
     def test_keeps_the_first_of_each_normalised_content(self, contents: list[str], limit: int) -> None:
         seen: set[str] = set()
-        plain = []
+        plain: list[bool] = []
         for text in contents:
             key = re.sub(r"\s+", " ", text.lower()).strip()
             fits = limit <= 0 or sum(plain) < limit

@@ -13,7 +13,7 @@ class TestAtTheDoor:
     @pytest.mark.parametrize("column", ["relevance", "weight", "importance", "corroborating"])
     def test_scores_must_be_finite(self, column: str, bad: float) -> None:
         with pytest.raises(ValueError, match=rf"column '{column}': expected finite numbers, found {bad} at row 1"):
-            Candidates(["a", "b"], **{column: [0.5, bad]})
+            Candidates(["a", "b"], **{column: [0.5, bad]})  # type: ignore[arg-type]
 
     def test_lengths_must_agree(self) -> None:
         with pytest.raises(ValueError, match="column 'weight': expected 2 rows as ids has, found 3"):
@@ -44,7 +44,7 @@ class TestAtTheDoor:
     )
     def test_one_clear_error_each(self, column: str, values: list[object], message: str) -> None:
         with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-            Candidates(["a"], **{column: values})
+            Candidates(["a"], **{column: values})  # type: ignore[arg-type]
 
     def test_times_with_a_zone_are_refused(self) -> None:
         with pytest.raises(TypeError, match="expected utc times without a zone"):
