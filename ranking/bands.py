@@ -1,17 +1,21 @@
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 Hashes = npt.NDArray[np.uint64]
+Positions = npt.NDArray[np.int64]
 Pairs = Iterator[tuple[Hashes, Hashes]]
 
 BITS = 64
-# a run longer than this, per band, is cheaper to sort again by another band than to compare pair by pair
+# per band: a run up to this long is compared value by value together with all others like it
 _SHORT_RUN = 16
-# bands that leave more than one pair in this many to compare cost more than comparing all with all
-_SPARED = 12
+# per band: a run up to this long is compared all with all, a longer one is cheaper to sort again by another band
+_LONG_RUN = 96
+# by chance, bands must leave at most one pair in this many, or comparing all with all costs less; real text is skewed,
+# so where all with all takes a tenth of a second anyway more is asked of them
+_SPARED, _SPARED_OF_FEW, _FEW = 12, 100, 12_000
 # a gathered pair costs about as much as this many neighbouring ones
 _GATHERED = 4
 # differences of one tile stay in the second-level cache
@@ -22,14 +26,26 @@ def near_values(distinct: Hashes, threshold: int, free: int = BITS) -> Pairs:
     """Yield every pair of distinct values within ``threshold`` bits, some more than once.
 
     Only values that agree above their lowest ``free`` bits have to be found. Bands are worth it while they are wide
-    (64 bits in 4 are 16 each, which one pair in 65 536 shares by chance); from 9 bits on, all are compared with all.
+    (64 bits in 4 are 16 each, which one pair in 65 536 shares by chance). From 9 bits on, and among a few thousand
+    from 6 bits on, all are compared with all.
     """
-    if threshold and 1 << (free // (threshold + 1)) >= _SPARED * (threshold + 1):
+    spared = (1 << (free // (threshold + 1))) / (threshold + 1)
+    if threshold and spared >= (_SPARED if len(distinct) > _FEW else _SPARED_OF_FEW):
         yield from _banded(distinct, threshold, free)
     elif threshold:
         ordered = np.sort(distinct)
-        for run in np.split(ordered, np.flatnonzero(np.diff(ordered >> np.uint64(free))) + 1):
-            yield from _compared(run, threshold)
+        ends = _run_ends(ordered, free)
+        yield from _compared_runs(ordered, ends, np.diff(ends, prepend=0), threshold)
+
+
+def _run_ends(ordered: Hashes, free: int) -> Positions:
+    """Where the runs of sorted values end that agree above their lowest ``free`` bits."""
+    return np.append(np.flatnonzero(np.diff(ordered >> np.uint64(free))) + 1, len(ordered))
+
+
+def _compared_runs(ordered: Hashes, ends: Positions, sizes: Positions, threshold: int) -> Pairs:
+    for end, size in zip(ends.tolist(), sizes.tolist(), strict=True):
+        yield from _compared(ordered[end - size : end], threshold)
 
 
 def _compared(values: Hashes, threshold: int) -> Pairs:
@@ -47,24 +63,29 @@ def _compared(values: Hashes, threshold: int) -> Pairs:
 def _banded(values: Hashes, threshold: int, free: int) -> Pairs:
     """Values within t bits agree on one of t + 1 bands (pigeonhole), so each band sorts them into runs to compare.
 
-    A run too long for that is searched again by bands of the bits that are left: skewed text fills few buckets.
+    Skewed text fills few buckets, so a long run is searched again by bands of the bits that are left, unless this band
+    hardly cut it: t + 1 searches of a run are worth it only if it is 1/√(t + 1) of what it was cut from, or less.
     """
     edges = [free * band // (threshold + 1) for band in range(threshold + 2)]
     for low, high in pairwise(edges):
         left_over = free - (high - low)
         ordered = np.sort(_rotated(values, free, low))
-        ends = np.append(np.flatnonzero(np.diff(ordered >> np.uint64(left_over))) + 1, len(ordered))
+        ends, whole = _run_ends(ordered, left_over), _run_ends(ordered, free)
         sizes = np.diff(ends, prepend=0)
+        cut_from = np.diff(whole, prepend=0)[np.searchsorted(whole, ends)]
         short = sizes <= _SHORT_RUN * (threshold + 1)
+        again = (sizes > _LONG_RUN * (threshold + 1)) & (sizes**2 * (threshold + 1) <= cut_from**2)
+        plain = ~short & ~again
         followers = np.repeat(np.where(short, ends, 0), sizes) - np.arange(1, len(ordered) + 1)
-        for left, right in _followed(ordered, followers, threshold):
+        for left, right in chain(
+            _followed(ordered, followers, threshold),
+            _compared_runs(ordered, ends[plain], sizes[plain], threshold),
+            near_values(ordered[np.repeat(again, sizes)], threshold, left_over) if again.any() else (),
+        ):
             yield _rotated(left, free, free - low), _rotated(right, free, free - low)
-        if not short.all():
-            for left, right in near_values(ordered[np.repeat(~short, sizes)], threshold, left_over):
-                yield _rotated(left, free, free - low), _rotated(right, free, free - low)
 
 
-def _followed(ordered: Hashes, followers: npt.NDArray[np.int64], threshold: int) -> Pairs:
+def _followed(ordered: Hashes, followers: Positions, threshold: int) -> Pairs:
     """Compare each value with as many of its followers as are named; near pairs beyond those are true too."""
     at_least = np.cumsum(np.bincount(np.maximum(followers, 0))[::-1])[::-1]
     difference, count = np.empty_like(ordered), np.empty(len(ordered), np.uint8)

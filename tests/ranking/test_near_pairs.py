@@ -69,15 +69,25 @@ class TestEqualsBruteForce:
         assert list(zip(left.tolist(), right.tolist(), strict=True)) == brute_pairs(hashes, threshold)
 
     @pytest.mark.parametrize("threshold", range(17))
-    @pytest.mark.parametrize("flips", [3, 14])
+    @pytest.mark.parametrize("flips", [3, 14, 40])
     def test_runs_long_enough_to_be_cut_again(self, threshold: int, flips: int) -> None:
-        """Two centres fill two buckets of every band, as text from one template does."""
-        hashes = near_by_construction(threshold, 1_500, 2, flips)
+        """Two centres fill few buckets of every band, as text from one template does."""
+        hashes = near_by_construction(threshold, 3_000, 2, flips)
         near = np.bitwise_count(hashes[:, None] ^ hashes[None, :]) <= threshold
         left, right = near_pairs(hashes, threshold)
         expected = np.nonzero(np.triu(near, 1))
         assert np.array_equal(left, expected[0])
         assert np.array_equal(right, expected[1])
+
+    @pytest.mark.parametrize("threshold", [3, 6, 8])
+    def test_many_fingerprints(self, threshold: int) -> None:
+        """So many that narrower bands are used; pairs are planted, and chance adds none."""
+        hashes = np.random.default_rng(5).integers(0, 2**64, 20_000, dtype=np.uint64)
+        hashes[10_000:10_500] = hashes[:500] ^ np.uint64((1 << threshold) - 1)
+        hashes[10_500:11_000] = hashes[500:1_000] ^ np.uint64((1 << threshold + 1) - 1)
+        left, right = near_pairs(hashes, threshold)
+        assert left.tolist() == list(range(500))
+        assert right.tolist() == list(range(10_000, 10_500))
 
 
 class TestComponents:
