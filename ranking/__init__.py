@@ -4,6 +4,7 @@ from ranking.anchors import AnchorExtractor, RegexAnchorExtractor, TimeAnchor
 from ranking.batched import BatchedReranker, use_batched_path
 from ranking.budget import Block, TokenBudget, block, context_budget, estimate_tokens
 from ranking.candidates import Candidates, MissingEvidence
+from ranking.clusters import Clusters, CountBy, Method
 from ranking.comparison import (
     InjectionFlips,
     injection_flips,
@@ -16,7 +17,7 @@ from ranking.comparison import (
     rank_delta,
 )
 from ranking.composite import Composite, composite_scores, recency
-from ranking.corroboration import Corroboration, corroboration_boost
+from ranking.corroboration import Corroboration, corroboration_boost, rank_with_corroboration, with_corroboration
 from ranking.cross_encoder import CrossEncoder, blend, pool_before_pairs, with_pair_scores
 from ranking.dedup import Dedup, dedup, normalize_content
 from ranking.explanation import Explanation, RowExplanation, StageEffect, explain, why_above, why_not_returned
@@ -46,6 +47,7 @@ from ranking.judged import Judged, judge
 from ranking.lexical import LexicalScorer, lexical_score
 from ranking.memory_score import MemoryScore, final_score, memory_scores
 from ranking.mmr import Mmr, Selection, candidate_pool, mmr, route_pool
+from ranking.near_duplicates import cluster_near_duplicates
 from ranking.near_pairs import near_pairs
 from ranking.order import stable_order, top_k
 from ranking.pair_scorer import Pair, PairScorer, PairScores, ScorerUsed, max_sequence, set_max_sequence
@@ -74,8 +76,10 @@ __all__ = [
     "BatchedReranker",
     "Block",
     "Candidates",
+    "Clusters",
     "Composite",
     "Corroboration",
+    "CountBy",
     "CrossEncoder",
     "Dedup",
     "Explanation",
@@ -92,6 +96,7 @@ __all__ = [
     "Knob",
     "LexicalScorer",
     "MemoryScore",
+    "Method",
     "MissingEvidence",
     "Mmr",
     "Normalise",
@@ -126,6 +131,7 @@ __all__ = [
     "block",
     "candidate_pool",
     "candidates_from_legs",
+    "cluster_near_duplicates",
     "composite_scores",
     "context_budget",
     "corroboration_boost",
@@ -157,6 +163,7 @@ __all__ = [
     "rank",
     "rank_biased_overlap",
     "rank_delta",
+    "rank_with_corroboration",
     "recency",
     "reciprocal_rank_fusion",
     "redundancy_with",
@@ -178,5 +185,6 @@ __all__ = [
     "weight_dominance",
     "why_above",
     "why_not_returned",
+    "with_corroboration",
     "with_pair_scores",
 ]
