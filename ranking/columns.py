@@ -125,6 +125,21 @@ def _names(name: str, values: Any) -> Any:  # noqa: ANN401 - as _texts
     return pc.if_else(pc.equal(texts, pa.scalar("", pa.large_string())), pa.scalar(None, pa.large_string()), texts)
 
 
+def tag_lists(name: str, values: Any) -> Any:  # noqa: ANN401 - as _texts
+    """Lists of texts, none for a row without; flattened and encoded in C++ later."""
+    kind = pa.large_list(pa.large_string())
+    if isinstance(values, pa.Array):
+        return values.cast(kind)
+    rows = list(values)
+    # Arrow would read a lone text as the list of its letters
+    if any(isinstance(row, str) for row in rows):
+        raise TypeError(f"column {name!r}: expected lists of texts, found a text")
+    try:
+        return pa.array(rows, kind)
+    except pa.ArrowException as error:
+        raise TypeError(f"column {name!r}: expected lists of texts, found {error}") from error
+
+
 # every column a technique may ask for; docs/ranking.md says what each means, beside the technique that reads it
 COLUMNS: Mapping[str, Callable[[str, object], Any]] = {
     "relevance": _scores,
@@ -142,7 +157,7 @@ COLUMNS: Mapping[str, Callable[[str, object], Any]] = {
     "granularity": _names,
     "agent": _names,
     "cluster": _whole,
-    "tags": labels,
+    "tags": tag_lists,
     "title": _texts,
     "content": _texts,
     "embeddings": _matrix,

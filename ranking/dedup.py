@@ -1,16 +1,15 @@
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ranking.candidates import Flags
 from ranking.ranking import Ranking
 
 # Go's unicode.IsSpace; Python's split() would also cut at U+001C to U+001F, which Go keeps
-_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-_TO_SPACE = str.maketrans(dict.fromkeys(_SPACES, " "))
+_SPACES = r"[\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]+"
 
 
 def lower_runes(text: str) -> str:
@@ -18,18 +17,23 @@ def lower_runes(text: str) -> str:
     return text.lower() if text.isascii() else "".join("i" if rune == "İ" else rune.lower() for rune in text)
 
 
+def normalized(contents: Any) -> Any:  # noqa: ANN401 - texts in, an Arrow array of large strings out
+    """Texts lower-cased with every run of whitespace as one space and none at the ends (003)."""
+    texts = contents if isinstance(contents, pa.Array) else pa.array(contents, pa.large_string())
+    # Arrow lower-cases rune by rune, as Go does
+    return pc.utf8_trim(pc.replace_substring_regex(pc.utf8_lower(texts), _SPACES, " "), " ")
+
+
 def normalize_content(text: str) -> str:
-    """The text lower-cased with every run of whitespace as one space and none at the ends (003)."""
-    return " ".join(filter(None, lower_runes(text).translate(_TO_SPACE).split(" ")))
+    """One text as ``dedup`` compares it."""
+    only: str = normalized([text])[0].as_py()
+    return only
 
 
-def dedup(contents: Sequence[str], limit: int = 0) -> Flags:
+def dedup(contents: Any, limit: int = 0) -> Flags:  # noqa: ANN401 - texts, a sequence or an Arrow array
     """Which texts, best first, are the first of their normalised kind, at most ``limit`` of them; 0 or less is all."""
-    keep = np.zeros(len(contents), dtype=np.bool_)
-    if not len(contents):
-        return keep
-    codes = np.asarray(pa.array(map(normalize_content, contents), pa.large_string()).dictionary_encode().indices)
-    # codes are numbered as first seen, so a new code is the running maximum plus one
+    codes = np.asarray(normalized(contents).dictionary_encode().indices)
+    keep = np.zeros(codes.size, dtype=np.bool_)
     keep[np.unique(codes, return_index=True)[1]] = True
     if limit > 0:
         keep &= keep.cumsum() <= limit
@@ -47,5 +51,5 @@ class Dedup:
     def __call__(self, ranking: Ranking) -> Ranking:
         order = ranking.last.order()
         keep = np.empty(order.size, dtype=np.bool_)
-        keep[order] = dedup(ranking.texts("content", order).to_pylist(), self.limit)
+        keep[order] = dedup(ranking.texts("content", order), self.limit)
         return ranking.kept(self, keep)

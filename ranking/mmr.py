@@ -82,12 +82,13 @@ class Mmr:
         tiers = ranking.last.tiers
         # rows an earlier stage put below others stay below, however much they differ
         first_tier = order if tiers is None else order[tiers[order] == tiers[order[:1]]]
-        columns = {
-            name: ranking.column(name)[first_tier] for name in ("embeddings", "tags") if name in ranking.candidates
-        }
-        if not columns:
+        found = ranking.candidates
+        if "embeddings" not in found and "tags" not in found:
             raise MissingEvidence("no column 'embeddings' or 'tags'; redundancy needs one of them")
-        redundancy = redundancy_with(columns.get("embeddings"), columns.get("tags"))
+        redundancy = redundancy_with(
+            ranking.column("embeddings")[first_tier] if "embeddings" in found else None,
+            ranking.texts("tags", first_tier) if "tags" in found else None,
+        )
         chosen = mmr(ranking.scores[first_tier], redundancy, self.k, self.lam, self.duplicate_threshold).rows
         rest = order[first_tier.size :][: max(self.k - chosen.size, 0)]
         return ranking.selected(self, np.concatenate([first_tier[chosen], rest]))

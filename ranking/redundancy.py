@@ -1,11 +1,13 @@
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from ranking.candidates import Column, Scores
+from ranking.candidates import Scores
+from ranking.columns import tag_lists
 from ranking.memory_score import number
 
 TAG_SHARE = 0.35
@@ -43,24 +45,26 @@ def _numbers(vector: Sequence[object] | str | None) -> list[float]:
     return [value for value in map(number, vector) if np.isfinite(value)]
 
 
-def tag_matrix(tags: Column) -> sp.csr_array:
+def tag_matrix(tags: Any) -> sp.csr_array:  # noqa: ANN401 - lists of texts, or an Arrow array of such
     """Rows by distinct tags, 1 where a row has the tag; tags are trimmed, lower-cased, and blank ones dropped."""
-    counts = np.fromiter((len(row) if row else 0 for row in tags), dtype=np.intp, count=tags.size)
-    encoded = pa.array([str(tag or "") for row in tags for tag in row or ()], pa.string()).dictionary_encode()
+    lists = tag_lists("tags", tags)
+    counts = np.asarray(pc.fill_null(pc.list_value_length(lists), 0), dtype=np.intp)
+    encoded = pc.fill_null(lists.flatten(), "").dictionary_encode()
     # only distinct spellings are normalised, in Python, whose lower-casing is the full one
-    spellings = [str(tag).strip(_SPACES).lower() for tag in encoded.dictionary.to_pylist()]
+    spellings = [tag.strip(_SPACES).lower() for tag in encoded.dictionary.to_pylist()]
     names = {name: code for code, name in enumerate(dict.fromkeys(filter(None, spellings)))}
-    columns = np.array([names.get(name, -1) for name in spellings], dtype=np.intp)[np.asarray(encoded.indices, np.intp)]
-    rows = np.repeat(np.arange(tags.size), counts)
+    codes = np.array([names.get(name, -1) for name in spellings], dtype=np.intp)
+    columns = codes[np.asarray(encoded.indices, dtype=np.intp)]
+    rows = np.repeat(np.arange(counts.size), counts)
     kept = columns >= 0
     matrix = sp.coo_array(
-        (np.ones(kept.sum()), (rows[kept], columns[kept])), shape=(tags.size, max(len(names), 1))
+        (np.ones(kept.sum()), (rows[kept], columns[kept])), shape=(counts.size, max(len(names), 1))
     ).tocsr()
     matrix.data[:] = 1.0  # a tag given twice is one tag
     return matrix
 
 
-def redundancy_with(embeddings: npt.NDArray[np.floating] | None, tags: Column | None) -> RedundancyOf:
+def redundancy_with(embeddings: npt.NDArray[np.floating] | None, tags: Any = None) -> RedundancyOf:  # noqa: ANN401 - as tag_matrix
     """A function that gives ``max(cosine clamped to 0–1, 0.35·Jaccard of tags)`` of every row with one row (002).
 
     0.35: rows that share every tag count as alike as vectors at cosine 0.35, so tags speak only where vectors do not.
@@ -87,7 +91,7 @@ def _cosines(embeddings: npt.NDArray[np.floating] | None) -> RedundancyOf | None
     return cosines
 
 
-def _tag_overlap(tags: Column | None) -> RedundancyOf | None:
+def _tag_overlap(tags: Any) -> RedundancyOf | None:  # noqa: ANN401 - as tag_matrix
     if tags is None:
         return None
     matrix = tag_matrix(tags)

@@ -174,9 +174,9 @@ def memsense_hybrid_rerank(rows: Rows, top_k: float = 8, options: Mapping[str, A
     rrf = np.nan_to_num(np.array([number(row.get("rrf_score")) for row in rows], dtype=np.float64), nan=0.0)
     final = final_score(rrf, quality, alpha)
     order = stable_order(final)
-    tags = np.empty(len(rows), dtype=np.object_)
-    tags[:] = [row["tags"] if isinstance(row.get("tags"), list) else [] for row in rows]
-    redundancy = redundancy_with(embedding_matrix([rows[row].get("embedding") for row in order]), tags[order])
+    given_tags = [row["tags"] if isinstance(row.get("tags"), list) else [] for row in rows]
+    tags = [[str(tag) for tag in given_tags[row] if tag] for row in order]
+    redundancy = redundancy_with(embedding_matrix([rows[row].get("embedding") for row in order]), tags)
     chosen = mmr(final[order], redundancy, int(top_k), lam, threshold)
     results = []
     for place, (row, ruled) in enumerate(zip(order[chosen.rows], chosen.by_rule, strict=True)):

@@ -68,8 +68,7 @@ class TestAsDocumented002:
 
     def test_redundancy(self) -> None:
         """002, Step 4: max(cosine, 0.35·Jaccard of tags)."""
-        tags = np.empty(2, dtype=np.object_)
-        tags[:] = [["a", "b"], ["a", "b"]]
+        tags = [["a", "b"], ["a", "b"]]
         assert redundancy_with(embedding_matrix([[1, 0], [0, 1]]), tags)(0)[1] == pytest.approx(0.35)
 
     def test_defaults(self) -> None:

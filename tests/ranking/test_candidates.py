@@ -36,6 +36,8 @@ class TestAtTheDoor:
             ("content", [3], "expected texts"),
             ("content", [None], "expected a text in every row, found 1 without"),
             ("memory_score", [np.inf], "expected numbers or nan, found inf"),
+            ("tags", [[1]], "expected lists of texts"),
+            ("tags", ["a"], "expected lists of texts"),
             ("embeddings", [1.0], "expected a matrix of numbers"),
             ("embeddings", [[np.nan]], "expected finite numbers"),
             ("leg_ranks", [[0.5]], "expected whole ranks, rows by legs"),

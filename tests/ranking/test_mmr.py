@@ -67,9 +67,8 @@ def check_choice(
     return ruled[: len(chosen)]
 
 
-def columns(drawn: list[tuple[float, object, object]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    tags = np.empty(len(drawn), dtype=np.object_)
-    tags[:] = [row[2] for row in drawn]
+def columns(drawn: list[tuple[float, object, object]]) -> tuple[np.ndarray, np.ndarray, list[object]]:
+    tags = [row[2] for row in drawn]
     return np.array([row[0] for row in drawn]), embedding_matrix([row[1] for row in drawn]), tags  # type: ignore[misc]
 
 

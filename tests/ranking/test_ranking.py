@@ -95,3 +95,13 @@ def test_an_empty_ranking_answers_too() -> None:
     assert isinstance(ranking, Ranking)
     assert ranking.ids() == []
     assert ranking.best(5).size == 0
+
+
+@given(st.permutations(range(6)))
+def test_with_distinct_scores_permuting_candidates_permutes_the_result(shuffle: list[int]) -> None:
+    found = Candidates(
+        "abcdef", relevance=[0.9, 0.7, 0.5, 0.8, 0.6, 0.4], weight=[0.5, 1.0, 0.9, 0.7, 0.8, 1.2],
+        corroborating=[0, 1, 5, 0, 2, 0], content=["xxxx"] * 6, embeddings=np.eye(6),
+    )  # fmt: skip
+    stages = (Relevance(), Corroboration(), Feedback(), Mmr(k=5), TokenBudget(4))
+    assert rank(found.take(shuffle), stages).ids() == rank(found, stages).ids()
