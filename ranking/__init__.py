@@ -46,9 +46,11 @@ from ranking.fusion import (
 from ranking.judged import Judged, judge
 from ranking.lexical import LexicalScorer, lexical_score
 from ranking.memory_score import MemoryScore, final_score, memory_scores
+from ranking.memsense_explanation import memsense_explain
 from ranking.mmr import Mmr, Selection, candidate_pool, mmr, route_pool
 from ranking.near_duplicates import cluster_near_duplicates
 from ranking.near_pairs import near_pairs
+from ranking.neighbours import Neighbours, neighbours
 from ranking.order import stable_order, top_k
 from ranking.pair_scorer import Pair, PairScorer, PairScores, ScorerUsed, max_sequence, set_max_sequence
 from ranking.pipeline_text import STAGES, PipelineError, from_text, to_text
@@ -99,6 +101,7 @@ __all__ = [
     "Method",
     "MissingEvidence",
     "Mmr",
+    "Neighbours",
     "Normalise",
     "Outcome",
     "Pair",
@@ -155,8 +158,10 @@ __all__ = [
     "max_sequence",
     "mean_absolute_delta",
     "memory_scores",
+    "memsense_explain",
     "mmr",
     "near_pairs",
+    "neighbours",
     "normalize_content",
     "overlap_at",
     "pool_before_pairs",

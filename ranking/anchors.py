@@ -7,6 +7,7 @@ import numpy as np
 from ranking.dedup import lower_runes
 
 LARGEST_INTEGER = 2**63 - 1
+_TOO_MANY_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,13 @@ class RegexAnchorExtractor:
             match = pattern.search(lowered)
             if match is None:
                 continue
-            total = days * int(match[1]) if pattern.groups else days
+            total = days * whole_number(match[1]) if pattern.groups else days
             if total <= LARGEST_INTEGER:
                 return TimeAnchor(total, tolerance)
         return None
+
+
+def whole_number(digits: str) -> int:
+    """The number, or one beyond int64 for any that long: Python refuses to read thousands of digits."""
+    bare = digits.lstrip("0")
+    return int(bare or "0") if len(bare) < _TOO_MANY_DIGITS else LARGEST_INTEGER + 1

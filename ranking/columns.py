@@ -156,6 +156,7 @@ COLUMNS: Mapping[str, Callable[[str, object], Any]] = {
     "session": _names,
     "granularity": _names,
     "agent": _names,
+    "source": _names,
     "cluster": _whole,
     "tags": tag_lists,
     "title": _texts,

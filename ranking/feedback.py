@@ -37,7 +37,7 @@ def minmax(scores: Scores) -> Scores:
     return (scores - low) / (high - low) if high > low else np.ones_like(scores)
 
 
-def weighted_scores(relevance: Scores, weight: Scores, normalise: Normalise = Normalise.NONE) -> Scores:
+def weighted_scores(relevance: Scores, weight: Scores, normalise: Normalise | str = Normalise.NONE) -> Scores:
     """``relevance × weight`` (001); min-max first lets relevance count as much as a weight that spans 0–1 does."""
     return (minmax(relevance) if Normalise(normalise) is Normalise.MINMAX else relevance) * weight
 
@@ -58,7 +58,9 @@ class FeedbackRanking:
 
 
 def apply_feedback_ranking(
-    candidates: Candidates, *, weighting_enabled: bool, normalise: Normalise = Normalise.NONE
+    candidates: Candidates,
+    weighting_enabled: bool = True,  # noqa: FBT001, FBT002 - the documents' own argument
+    normalise: Normalise | str = Normalise.NONE,
 ) -> FeedbackRanking:
     """Both orders of one retrieval: by relevance, and by ``relevance × weight`` if weighting is on (001)."""
     relevance, weight = candidates["relevance"], candidates["weight"]

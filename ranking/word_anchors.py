@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ranking.anchors import LARGEST_INTEGER, TimeAnchor
+from ranking.anchors import LARGEST_INTEGER, TimeAnchor, whole_number
 
 _COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBERS = dict(zip(_COUNTED, range(1, 13), strict=True)) | {
@@ -19,7 +19,7 @@ _MONTHS = dict(zip(_MONTH_NAMES, range(1, 13), strict=True))
 _MONTH = "|".join(_MONTHS)
 _COUNT = "|".join(sorted(_NUMBERS, key=len, reverse=True))
 
-_AGO = re.compile(rf"\b(\d+|{_COUNT})\s+(day|week|month|year)s?\s+ago\b")
+_AGO = re.compile(rf"\b([0-9]+|{_COUNT})\s+(day|week|month|year)s?\s+ago\b")
 _FIXED = (
     (re.compile(r"\btoday\b"), TimeAnchor(0, 1)),
     (re.compile(r"\byesterday\b"), TimeAnchor(1, 1)),
@@ -55,7 +55,7 @@ class WordAnchorExtractor:
             return dated
         ago = _AGO.search(lowered)
         if ago:
-            count = int(ago[1]) if ago[1].isdigit() else _NUMBERS[ago[1]]
+            count = whole_number(ago[1]) if ago[1].isdigit() else _NUMBERS[ago[1]]
             days, tolerance = _UNITS[ago[2]]
             return TimeAnchor(days * count, tolerance) if days * count <= LARGEST_INTEGER else None
         return next((anchor for pattern, anchor in _FIXED if pattern.search(lowered)), None)

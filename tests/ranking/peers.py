@@ -18,12 +18,13 @@ from ranking.feedback import apply_feedback_ranking, update_weight
 from ranking.floor import above_floor
 from ranking.fusion import fuse_scores, leg_pool, reciprocal_rank_fusion
 from ranking.lexical import LexicalScorer, lexical_score
-from ranking.memory_score import final_score, memory_scores, number
-from ranking.mmr import candidate_pool, mmr, route_pool
+from ranking.memory_score import MemoryScore, memory_scores, number
+from ranking.memsense_explanation import memsense_explain
+from ranking.mmr import Mmr, candidate_pool, route_pool
 from ranking.order import stable_order
 from ranking.pair_scorer import Pair
 from ranking.ranking import rank
-from ranking.redundancy import embedding_matrix, redundancy_with
+from ranking.redundancy import embedding_matrix
 from ranking.reflection import reflection_factor
 from ranking.relevance import Relevance
 from ranking.session_recency import BOOST as SESSION_BOOST
@@ -168,31 +169,25 @@ def memini_recall_pool_size(k: int) -> Any:
 
 def memsense_hybrid_rerank(rows: Rows, top_k: float = 8, options: Mapping[str, Any] | None = None) -> Any:
     given = {name: value for name, value in (options or {}).items() if value is not None}
-    alpha, lam = given.get("alpha", 0.1), given.get("lambda", 0.78)
-    threshold = given.get("duplicateThreshold", 0.94)
-    quality = memory_scores(row.get("score", math.nan) for row in rows)
-    rrf = np.nan_to_num(np.array([number(row.get("rrf_score")) for row in rows], dtype=np.float64), nan=0.0)
-    final = final_score(rrf, quality, alpha)
-    order = stable_order(final)
-    given_tags = [row["tags"] if isinstance(row.get("tags"), list) else [] for row in rows]
-    tags = [[str(tag) for tag in given_tags[row] if tag] for row in order]
-    redundancy = redundancy_with(embedding_matrix([rows[row].get("embedding") for row in order]), tags)
-    chosen = mmr(final[order], redundancy, int(top_k), lam, threshold)
-    results = []
-    for place, (row, ruled) in enumerate(zip(order[chosen.rows], chosen.by_rule, strict=True)):
-        facts = {"rrf_score": float(rrf[row]), "memory_score": float(quality[row]), "alpha": alpha}
-        facts |= {"routes": rows[row]["routes"]} if "routes" in rows[row] else {}
-        diversity = {"lambda": lam, "duplicate_threshold": threshold, "selected_rank": place}
-        results.append(
-            {
-                **rows[row],
-                "final_score": float(final[row]),
-                "rrf_score": float(rrf[row]),
-                "score": float(quality[row]),
-                "explain": facts | ({"diversity": diversity} if ruled else {}),
-            }
-        )
-    return results
+    found = Candidates(
+        range(len(rows)),
+        relevance=np.nan_to_num(np.array([number(row.get("rrf_score")) for row in rows], dtype=np.float64), nan=0.0),
+        memory_score=memory_scores(row.get("score", math.nan) for row in rows),
+        embeddings=embedding_matrix([row.get("embedding") for row in rows]),
+        tags=[[str(tag) for tag in row["tags"] if tag] if isinstance(row.get("tags"), list) else [] for row in rows],
+    )
+    choice = Mmr(max(int(top_k), 0), given.get("lambda", 0.78), given.get("duplicateThreshold", 0.94))
+    ranking = rank(found, (Relevance(), MemoryScore(given.get("alpha", 0.1)), choice))
+    return [
+        {
+            **rows[row],
+            "final_score": float(score),
+            "rrf_score": parts["rrf_score"],
+            "score": parts["memory_score"],
+            "explain": parts | ({"routes": rows[row]["routes"]} if "routes" in rows[row] else {}),
+        }
+        for row, score, parts in zip(ranking.positions, ranking.scores, memsense_explain(ranking), strict=True)
+    ]
 
 
 def memsense_pool_sizes(top_k: int = 4) -> Any:

@@ -110,6 +110,7 @@ class TestRegexAnchors:
             "three weeks ago",
             "99999999999999999999 days ago",
             "9223372036854775807 weeks ago",
+            "9" * 5000 + " days ago",
             "3\vdays ago",
         ],
     )
