@@ -49,7 +49,7 @@ def fnv1a64(tokens: Arrow) -> tuple[Hashes, Counts]:
     return back, lengths
 
 
-def _votes(indices: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], ballots: npt.NDArray[np.uint8]) -> Counts:
+def _votes(indices: npt.NDArray[np.int32], offsets: npt.NDArray[np.int32], ballots: npt.NDArray[np.uint8]) -> Counts:
     """Sum the ballots of every text's pieces; a text of more than 255 pieces is counted in parts."""
     parts = np.maximum(-(-np.diff(offsets) // _MOST_VOTES), 1)
     first = np.cumsum(parts) - parts
@@ -58,6 +58,11 @@ def _votes(indices: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], ballo
     ones = np.ones(len(indices), np.uint8)
     sums = csr_array((ones, indices, bounds), shape=(len(bounds) - 1, len(ballots))) @ ballots
     return sums if len(parts) == len(sums) else np.add.reduceat(sums, first, axis=0, dtype=np.int64)
+
+
+def _numbers(column: Arrow) -> npt.NDArray[np.int32]:
+    # not to_numpy: it imports pandas
+    return np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column)]
 
 
 def _block(column: Arrow) -> tuple[Hashes, Counts]:
@@ -73,7 +78,7 @@ def _block(column: Arrow) -> tuple[Hashes, Counts]:
     ballots[:, :64] = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1)
     ballots[:, 64] = 1
     ballots *= counted[:, None]
-    sums = _votes(coded.indices.to_numpy(), pieces.offsets.to_numpy(), ballots)
+    sums = _votes(_numbers(coded.indices), _numbers(pieces.offsets), ballots)
     tokens = sums[:, 64]
     # votes are +1 and -1, so a sum above 0 is more than half of the tokens
     bits = sums[:, :64] > (tokens // 2)[:, None]

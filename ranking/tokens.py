@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 # an Arrow column; the stubs know neither large_binary nor lists of it
 Arrow = Any
+_LARGE_BINARY: Arrow = pa.large_binary()
 Texts = Sequence[str] | npt.NDArray[np.object_] | Arrow
 
 _CONTROL_SPACES = "\t\n\v\f\r\ufeff"
@@ -43,19 +44,24 @@ def _separator_points() -> npt.NDArray[np.bool_]:
 
 def text_column(texts: Texts) -> Arrow:
     """Texts as one UTF-8 column; lone surrogates, which UTF-8 has no place for, keep their three-byte form."""
-    column: Arrow = texts
+    if isinstance(texts, pa.Array | pa.ChunkedArray):
+        column: Arrow = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+        if column.null_count:
+            raise ValueError(f"texts: expected strings, found {column.null_count} missing")
+        return column.cast(pa.large_string()).cast(pa.large_binary())
     try:
-        if not isinstance(texts, pa.Array | pa.ChunkedArray):
-            column = pa.array(texts, pa.large_string())
-    except UnicodeEncodeError:
-        column = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        whole = "".join(texts)
+    except TypeError as error:
         raise ValueError(f"texts: expected strings, found {error}") from None
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if column.null_count:
-        raise ValueError(f"texts: expected strings, found {column.null_count} missing")
-    return column.cast(pa.large_binary())
+    # not pa.array, nor pa.scalar below: they import pandas, which takes longer than ten thousand texts
+    if whole.isascii():
+        return _column(_LARGE_BINARY, _offsets(texts), whole.encode("ascii"))
+    parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return _column(_LARGE_BINARY, _offsets(parts), b"".join(parts))
+
+
+def _offsets(parts: Texts | Sequence[bytes]) -> npt.NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))))
 
 
 def _buffers(column: Arrow) -> tuple[npt.NDArray[np.int64], memoryview]:
@@ -72,8 +78,9 @@ def _column(kind: Arrow, offsets: npt.NDArray[np.int64], data: bytes | memoryvie
 
 def joined(column: Arrow) -> bytes:
     """All values of a column in one, each but the last closed by a line feed."""
-    whole: Arrow = pa.ListArray.from_arrays([0, len(column)], column)
-    parts: Arrow = pc.binary_join(whole, pa.scalar(b"\n", pa.large_binary()))
+    bounds: Arrow = np.array([0, len(column)], np.int32)
+    whole: Arrow = pa.Array.from_buffers(pa.list_(_LARGE_BINARY), 1, [None, pa.py_buffer(bounds)], children=[column])
+    parts: Arrow = pc.binary_join(whole, _column(_LARGE_BINARY, _offsets([b"\n"]), b"\n")[0])
     return cast("bytes", parts[0].as_py())
 
 
@@ -83,7 +90,7 @@ def _fold_wide(column: Arrow) -> Arrow:
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     spaced = np.where(_separator_points()[points], np.uint32(_SPACE), points).tobytes()
     folded = spaced.decode("utf-32-le", "surrogatepass").encode("utf-8", "surrogatepass")
-    return _split(pa.array([folded], pa.large_binary()), "\n").values
+    return _split(_column(_LARGE_BINARY, _offsets([folded]), folded), "\n").values
 
 
 def _split(column: Arrow, separator: str) -> Arrow:
@@ -101,7 +108,7 @@ def split_column(column: Arrow) -> Arrow:
         wide: Arrow = pc.invert(narrow)
         column = pc.replace_with_mask(column, wide, _fold_wide(column.filter(wide)))
         offsets, data = _buffers(column)
-    return _split(_column(pa.large_binary(), offsets, bytes(data).translate(_ASCII_TABLE)), " ")
+    return _split(_column(_LARGE_BINARY, offsets, bytes(data).translate(_ASCII_TABLE)), " ")
 
 
 def tokenize(text: str) -> list[str]:

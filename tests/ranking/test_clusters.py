@@ -159,6 +159,19 @@ class TestDiameter:
         expected = [int(hamming(hashes[group == n][:, None], hashes[group == n]).max(initial=0)) for n in range(groups)]
         assert hash_diameters(hashes, group, groups).tolist() == expected
 
+    @pytest.mark.parametrize("flips", [2, 10, 60])
+    def test_large_groups_are_measured_exactly(self, flips: int) -> None:
+        """Larger than one block: what is far from the middle is looked at first, and the rest may be left out."""
+        hashes = near_by_construction(flips, 3_000, 2, flips)
+        expected = int(hamming(hashes[:, None], hashes).max())
+        assert hash_diameters(hashes, np.zeros(3_000, np.int64), 1).tolist() == [expected]
+
+    def test_the_widest_pair_may_lie_near_the_middle(self) -> None:
+        """One value far out, and a crowd of which two are farther apart than any is from that one."""
+        crowd = [1 << bit for bit in range(64)] + [(1 << 20) - 1, ((1 << 20) - 1) << 20, (1 << 21) - 1]
+        hashes = np.array(crowd, np.uint64)
+        assert hash_diameters(hashes, np.zeros(len(hashes), np.int64), 1).tolist() == [40]
+
     def test_a_chain_is_reported(self) -> None:
         """Neighbours are near, the ends are not: single linkage joins them, the diameter says so."""
         words = [f"word{number}" for number in range(60)]
@@ -220,6 +233,20 @@ class TestEmbeddings:
         """002: duplicates from cosine 0.94 on."""
         at = [[1.0, 0.0], [0.95, np.sqrt(1 - 0.95**2)], [0.0, -1.0], [0.0, 0.0], [0.0, 0.0]]
         assert cluster_near_duplicates({"embeddings": at}, method="embedding").cluster.tolist() == [0, 0, -1, -1, -1]
+
+    @pytest.mark.parametrize(
+        ("cosine", "clusters"), [(0.94 + 4e-6, 1), (0.94 + 1e-9, 1), (0.94 - 1e-9, 0), (0.94 - 4e-6, 0)]
+    )
+    def test_the_edge_is_decided_in_double_precision(self, cosine: float, clusters: int) -> None:
+        """Single precision cannot tell these from 0.94."""
+        vectors = [[1.0, 0.0], [cosine, np.sqrt(1 - cosine**2)]]
+        assert len(cluster_near_duplicates({"embeddings": vectors}, method="embedding")) == clusters
+
+    def test_copies_beyond_number(self) -> None:
+        vectors = np.ones((3_000, 4), np.float32)
+        clusters = cluster_near_duplicates({"embeddings": vectors}, method="embedding")
+        assert clusters.size.tolist() == [3_000]
+        assert clusters.diameter == pytest.approx([0], abs=1e-9)
 
     def test_embeddings_must_be_there(self) -> None:
         with pytest.raises(MissingEvidence, match="no column 'embeddings'; observations carry content"):

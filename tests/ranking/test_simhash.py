@@ -1,4 +1,5 @@
 import re
+import subprocess
 import sys
 import unicodedata
 
@@ -73,6 +74,20 @@ class TestAgreesWithTheSlowWay:
         texts = [f"observation {number} about port {number % 97}" for number in range(20_000)]
         picked = [0, 16_383, 16_384, 19_999]
         assert simhash64(texts)[picked].tolist() == [oracle_simhash(texts[row]) for row in picked]
+
+    def test_texts_too_long_for_one_block(self) -> None:
+        texts = ["abcdefghijklmnopqrstuvwxyz, " * 2_000_000, "ef gh", "Abcdefghijklmnopqrstuvwxyz É " * 500_000]
+        expected = [
+            oracle_simhash(text) for text in ("abcdefghijklmnopqrstuvwxyz", "ef gh", "abcdefghijklmnopqrstuvwxyz")
+        ]
+        assert simhash64(texts).tolist() == expected
+
+    def test_nothing_imports_pandas(self) -> None:
+        """Arrow does so behind pa.array, pa.scalar and to_numpy, and a first call then takes ten times as long."""
+        code = (
+            "import sys; from ranking import simhash; simhash.simhash64(['ab', 'é']); sys.exit('pandas' in sys.modules)"
+        )
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 class TestTokens:
