@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import cast
 
 FOLDER = Path(__file__).parent
+_ALL_DIGITS = 1_000
 Row = Mapping[str, object]
 Run = Callable[[bool], Mapping[str, object] | Sequence[Row]]
 
@@ -36,7 +37,9 @@ def as_text(rows: Sequence[Row]) -> str:
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= _ALL_DIGITS else f"{value:.4g}"
+    return str(value)
 
 
 def main(arguments: Sequence[str]) -> int:
