@@ -2,31 +2,20 @@
 
 import resource
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from statistics import median
-from time import perf_counter
 
 from datasketch import MinHash, MinHashLSH
 from simhash import Simhash, SimhashIndex
 
 from benchmarks._corpus import plain_corpus, skewed_corpus
+from benchmarks._timing import best_of
 from ranking.near_duplicates import cluster_near_duplicates
 from ranking.simhash import simhash64
 
 THRESHOLD = 3
 SIZE, MILLION, SAMPLE = 10_000, 1_000_000, 1_000
 _MASK = 0xFFFFFFFFFFFFFFFF
-
-
-def seconds(work: Callable[[], object], times: int = 1) -> float:
-    """The median time of a few runs."""
-    taken = []
-    for _ in range(times):
-        start = perf_counter()
-        work()
-        taken.append(perf_counter() - start)
-    return median(taken)
 
 
 def plain_simhash(text: str) -> int:
@@ -56,8 +45,8 @@ def all_pairs(hashes: Sequence[int]) -> list[tuple[int, int]]:
 def documents_way(texts: Sequence[str], sample: int) -> float:
     """Seconds for all texts, from a sample of them: fingerprints grow with their number, pairs with its square."""
     hashes: list[int] = []
-    hashing = seconds(lambda: hashes.extend(map(plain_simhash, texts[:sample])))
-    pairing = seconds(lambda: all_pairs(hashes))
+    hashing = best_of(1, lambda: hashes.extend(map(plain_simhash, texts[:sample])))
+    pairing = best_of(1, lambda: all_pairs(hashes))
     if hashes != simhash64(texts[:sample]).tolist():
         raise ValueError("expected the same fingerprints both ways, found others")
     return hashing * len(texts) / sample + pairing * (len(texts) / sample) ** 2
@@ -96,24 +85,22 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
     cluster = partial(cluster_near_duplicates, threshold=THRESHOLD, limit=None)
     texts = plain_corpus(SIZE)
     skewed = skewed_corpus(texts)
-    cold = seconds(partial(cluster, texts))
-    ours = seconds(partial(cluster, texts), 9)
-    ours_skewed = seconds(partial(cluster, skewed), 9)
+    cold = best_of(1, partial(cluster, texts))
+    ours, ours_skewed = best_of(9, partial(cluster, texts)), best_of(9, partial(cluster, skewed))
     sample = SAMPLE if quick else SIZE
     documents = documents_way(texts, sample)
     rows = [
         row("ours", SIZE, ours, ours, f"first call {cold:.3f} s"),
         row("ours, skewed", SIZE, ours_skewed, ours),
         row("documents' way", SIZE, documents, ours, f"extrapolated from {sample:,}" if quick else "measured in full"),
-        row("simhash package", sample, seconds(partial(simhash_package, texts[:sample])), ours),
-        row("datasketch package", sample, seconds(partial(datasketch_package, texts[:sample])), ours),
+        row("simhash package", sample, best_of(1, partial(simhash_package, texts[:sample])), ours),
+        row("datasketch package", sample, best_of(1, partial(datasketch_package, texts[:sample])), ours),
     ]
     figures: dict[str, object] = {"documents / ours": documents / ours, "skewed / plain": ours_skewed / ours}
     if not quick:
         texts = plain_corpus(MILLION)
-        million = seconds(partial(cluster, texts))
         skewed = skewed_corpus(texts)
-        million_skewed = seconds(partial(cluster, skewed))
+        million, million_skewed = best_of(2, partial(cluster, texts)), best_of(2, partial(cluster, skewed))
         rows.append(row("ours", MILLION, million, ours))
         rows.append(row("ours, skewed", MILLION, million_skewed, ours))
         figures["million / ten thousand"] = million / ours

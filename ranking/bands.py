@@ -10,7 +10,7 @@ Pairs = Iterator[tuple[Hashes, Hashes]]
 
 BITS = 64
 # per band: a run up to this long is compared value by value together with all others like it
-_SHORT_RUN = 16
+_SHORT_RUN = 32
 # per band: a run up to this long is compared all with all, a longer one is cheaper to sort again by another band
 _LONG_RUN = 96
 # by chance, bands must leave at most one pair in this many, or comparing all with all costs less; real text is skewed,
@@ -19,7 +19,7 @@ _SPARED, _SPARED_OF_FEW, _FEW = 12, 100, 12_000
 # a gathered pair costs about as much as this many neighbouring ones
 _GATHERED = 4
 # differences of one tile stay in the second-level cache
-_TILE = (64, 2048)
+_TILE = (256, 256)
 
 
 def near_values(distinct: Hashes, threshold: int, free: int = BITS) -> Pairs:

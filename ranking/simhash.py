@@ -1,3 +1,6 @@
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
@@ -14,6 +17,7 @@ _WORD = 0xFFFFFFFFFFFFFFFF
 _BLOCK = 16_384
 # long texts make smaller blocks: the widest step needs some ten times the bytes of its texts
 _BYTES = 1 << 26
+_WORKERS = min(4, os.cpu_count() or 1)
 # votes are counted in bytes
 _MOST_VOTES = 255
 # below this many tokens a numpy step costs more than the same step in Python
@@ -87,9 +91,12 @@ def _block(column: Arrow) -> tuple[Hashes, Counts]:
 
 def fingerprints(texts: Texts) -> tuple[Hashes, Counts]:
     """Each text's SimHash and the number of tokens that voted: 0 tokens is no evidence, though the hash 0 exists."""
-    parts = [_block(text_column(texts[start : start + _BLOCK])) for start in range(0, len(texts), _BLOCK)]
-    if not parts:
-        return np.empty(0, np.uint64), np.empty(0, np.int64)
+    starts = range(0, len(texts), _BLOCK)
+    if len(starts) <= 1:
+        return _block(text_column(texts))
+    # Arrow lets go of the interpreter while it splits and encodes, which is most of the work
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        parts = list(pool.map(lambda start: _block(text_column(texts[start : start + _BLOCK])), starts))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
