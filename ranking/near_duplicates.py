@@ -9,7 +9,7 @@ from ranking.components import Positions
 from ranking.diameter import Distances, cosine_diameters, hash_diameters
 from ranking.limits import within
 from ranking.near_pairs import check_threshold, near_components
-from ranking.observations import Given, Observations, observations, taken
+from ranking.observations import Given, Observations, read_observations, taken
 from ranking.simhash import fingerprints
 from ranking.similar import similar_components, unit_rows
 
@@ -29,7 +29,7 @@ class _Found(NamedTuple):
 
 
 def cluster_near_duplicates(
-    given: Given,
+    observations: Given,
     threshold: int = 3,
     *,
     method: Method | str = Method.SIMHASH,
@@ -48,7 +48,7 @@ def cluster_near_duplicates(
     threshold = check_threshold(threshold)
     within("cosine", cosine, -1, 1)
     within("limit", LIMIT if limit is None else limit, 0)
-    seen = observations(given)
+    seen = read_observations(observations)
     considered = seen.newest(limit)
     by_hash = method is Method.SIMHASH
     found = _by_simhash(seen, considered, threshold) if by_hash else _by_embedding(seen, considered, cosine)

@@ -75,7 +75,7 @@ class Observations:
         return np.sort(np.concatenate((newer, kept)))
 
 
-def observations(given: Given) -> Observations:
+def read_observations(given: Given) -> Observations:
     """Read a list of texts, a mapping of aligned columns, or candidates."""
     if isinstance(given, Candidates):
         return Observations(len(given), given.ids, {name: given.texts(name) for name in _READ if name in given})
