@@ -1,0 +1,171 @@
+"""How Rankscope talks to Postgres: short read-only transactions in one principal's reach, each with a deadline."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from sqlalchemy import create_engine, event, exc, text
+from sqlalchemy.engine import make_url
+
+from queries.errors import DeadlineError, StoreError, store_error
+from queries.frames import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    import pandas as pd
+    from psycopg.abc import PQGen
+    from sqlalchemy import Connection, Engine, Executable
+
+    from queries.scope import Reach, Scope
+
+log = logging.getLogger("rankscope.store")
+
+LIST, AGGREGATE, RUN = 1.0, 5.0, 30.0  # seconds a list, an aggregate, and an explicitly started run may take
+GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
+CONNECT = 3.0
+POOL_WAIT = 5.0
+
+# Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
+SET_LOCAL = text("select set_config(key, value, true) from json_each_text(cast(:settings as json))")
+
+RV = TypeVar("RV")
+
+
+class Question(Protocol):
+    """A query as a value: its fields are the parameters, ``statement()`` is pure, ``row`` types the answer."""
+
+    row: ClassVar[type]
+    limit: ClassVar[float]
+
+    @property
+    def scope(self) -> Scope: ...
+
+    def statement(self) -> Executable: ...
+
+
+class DeadlineConnection(psycopg.Connection[Any]):
+    """A connection that gives up on a server which neither answers nor closes.
+
+    No server-side timeout helps against a stopped process or a network that swallows packets: only the client can
+    stop waiting. The socket is closed then, because its protocol state is unknown.
+    """
+
+    deadline: float = AGGREGATE + GRACE
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        try:
+            return super().wait(gen, interval, self.deadline if timeout is None else timeout)
+        except pg._WaitTimeout as late:  # noqa: SLF001 - the only name psycopg gives this error
+            self.pgconn.finish()
+            raise DeadlineError("no answer within the client's deadline") from late
+
+
+def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Engine:
+    """An engine with the pool, timeouts and deadline that every page relies on; ``name`` shows in pg_stat_activity."""
+    target = make_url(url).set(drivername="postgresql+psycopg")
+
+    def connect() -> psycopg.Connection[Any]:
+        options = target.translate_connect_args(username="user", database="dbname") | dict(target.query)
+        options.setdefault("connect_timeout", str(int(CONNECT)))
+        options.setdefault("application_name", name)
+        return DeadlineConnection.connect(**options)  # type: ignore[arg-type]
+
+    engine = create_engine(
+        target,
+        creator=connect,
+        pool_size=pool,
+        max_overflow=overflow,
+        pool_timeout=POOL_WAIT,
+        pool_pre_ping=True,
+        pool_recycle=300,
+        hide_parameters=True,
+    )
+    event.listen(engine, "checkin", _shorten_deadline)
+    return engine
+
+
+def _shorten_deadline(raw: DeadlineConnection | None, _record: object) -> None:
+    # The ping before the next use must not wait as long as the last question was allowed to.
+    if raw is not None:
+        raw.deadline = CONNECT
+
+
+class Store:
+    """A store that can be asked questions; ``writer`` is absent where Rankscope may only read."""
+
+    def __init__(self, reader: Engine, writer: Engine | None = None) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    @contextmanager
+    def reading(self, reach: Reach, limit: float = AGGREGATE, principal: str = "") -> Iterator[Connection]:
+        """One read-only snapshot in one reach: figures taken inside agree with each other."""
+        with _sentences(), self.reader.connect() as connection:
+            _prepare(connection, reach, limit, principal)
+            yield connection
+
+    def ask(self, question: Question) -> pd.DataFrame:
+        """The answer to one question as a frame typed by its row dataclass, in a transaction of its own.
+
+        A connection that turns out to be dead is replaced and the question asked once more: reading is safe to repeat.
+        """
+        try:
+            return self._ask(question)
+        except StoreError as error:
+            if error.kind == "silent" or not _was_cut(error):
+                raise
+            return self._ask(question)
+
+    def _ask(self, question: Question) -> pd.DataFrame:
+        with self.reading(question.scope.reach, question.limit) as connection:
+            return ask(connection, question)
+
+    def close(self) -> None:
+        self.reader.dispose()
+        if self.writer is not None:
+            self.writer.dispose()
+
+
+def ask(connection: Connection, question: Question) -> pd.DataFrame:
+    """The answer to a question inside a snapshot that is already open; one log line, never a value."""
+    name = type(question).__name__
+    started = time.perf_counter()
+    rows: list[Any] | None = None
+    state = "ok"
+    try:
+        rows = [tuple(row) for row in connection.execute(question.statement())]
+    except exc.DBAPIError as error:
+        state = store_error(error).sqlstate or "none"
+        raise
+    finally:
+        spent = (time.perf_counter() - started) * 1000
+        log.info("query name=%s ms=%.1f rows=%s state=%s", name, spent, "-" if rows is None else len(rows), state)
+    return frame(rows, question.row)
+
+
+def _prepare(connection: Connection, reach: Reach, limit: float, principal: str) -> None:
+    raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+    raw.deadline = limit + GRACE
+    connection.execute(text("set transaction isolation level repeatable read, read only"))
+    settings = {**reach.settings(), "dash.principal": principal, "statement_timeout": f"{int(limit * 1000)}"}
+    connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
+
+
+@contextmanager
+def _sentences() -> Generator[None]:
+    try:
+        yield
+    except (exc.SQLAlchemyError, psycopg.Error) as error:
+        raise store_error(error) from error
+
+
+def _was_cut(error: StoreError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, exc.DBAPIError) and cause.connection_invalidated
