@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import psycopg
@@ -13,7 +13,7 @@ from psycopg import errors as pg
 from sqlalchemy import create_engine, event, exc, text
 from sqlalchemy.engine import make_url
 
-from queries.errors import DeadlineError, StoreError, store_error
+from queries.errors import BAD_ADDRESS, DeadlineError, StoreError, store_error
 from queries.frames import frame
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from psycopg.abc import PQGen
-    from sqlalchemy import Connection, Engine, Executable
+    from sqlalchemy import URL, Connection, Engine, Executable
 
     from queries.scope import Reach, Scope
 
@@ -30,6 +30,7 @@ log = logging.getLogger("rankscope.store")
 LIST, AGGREGATE, RUN = 1.0, 5.0, 30.0  # seconds a list, an aggregate, and an explicitly started run may take
 GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
 CONNECT = 3.0
+PING = 1.0
 POOL_WAIT = 5.0
 
 # Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
@@ -45,9 +46,13 @@ class Question(Protocol):
     limit: ClassVar[float]
 
     @property
-    def scope(self) -> Scope: ...
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        ...
 
-    def statement(self) -> Executable: ...
+    def statement(self) -> Executable:
+        """The SQL, with every value bound."""
+        ...
 
 
 class DeadlineConnection(psycopg.Connection[Any]):
@@ -60,6 +65,7 @@ class DeadlineConnection(psycopg.Connection[Any]):
     deadline: float = AGGREGATE + GRACE
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Wait for the server, at most until the deadline."""
         try:
             return super().wait(gen, interval, self.deadline if timeout is None else timeout)
         except pg._WaitTimeout as late:  # noqa: SLF001 - the only name psycopg gives this error
@@ -69,13 +75,13 @@ class DeadlineConnection(psycopg.Connection[Any]):
 
 def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Engine:
     """An engine with the pool, timeouts and deadline that every page relies on; ``name`` shows in pg_stat_activity."""
-    target = make_url(url).set(drivername="postgresql+psycopg")
+    target = _target(url)
 
     def connect() -> psycopg.Connection[Any]:
         options = target.translate_connect_args(username="user", database="dbname") | dict(target.query)
         options.setdefault("connect_timeout", str(int(CONNECT)))
         options.setdefault("application_name", name)
-        return DeadlineConnection.connect(**options)  # type: ignore[arg-type]
+        return DeadlineConnection.connect(**options)
 
     engine = create_engine(
         target,
@@ -91,10 +97,21 @@ def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Eng
     return engine
 
 
+def _target(url: str) -> URL:
+    try:
+        target = make_url(url)
+    except (exc.ArgumentError, ValueError):
+        # Not "from": the error quotes the address, which may hold a password.
+        raise StoreError("address", BAD_ADDRESS) from None
+    if target.get_backend_name() not in ("postgresql", "postgres"):
+        raise StoreError("address", BAD_ADDRESS)
+    return target.set(drivername="postgresql+psycopg")
+
+
 def _shorten_deadline(raw: DeadlineConnection | None, _record: object) -> None:
     # The ping before the next use must not wait as long as the last question was allowed to.
     if raw is not None:
-        raw.deadline = CONNECT
+        raw.deadline = PING
 
 
 class Store:
@@ -107,9 +124,24 @@ class Store:
     @contextmanager
     def reading(self, reach: Reach, limit: float = AGGREGATE, principal: str = "") -> Iterator[Connection]:
         """One read-only snapshot in one reach: figures taken inside agree with each other."""
-        with _sentences(), self.reader.connect() as connection:
+        with _sentences():
+            connection = self._prepared(reach, limit, principal)
+            try:
+                yield connection
+            finally:
+                _give_back(connection)
+
+    def _prepared(self, reach: Reach, limit: float, principal: str, *, again: bool = True) -> Connection:
+        connection = self.reader.connect()
+        try:
             _prepare(connection, reach, limit, principal)
-            yield connection
+        except exc.DBAPIError as error:
+            _give_back(connection)
+            # The server may go between the ping and the first statement; nothing was read yet, so begin anew once.
+            if again and error.connection_invalidated and not isinstance(error.orig, DeadlineError):
+                return self._prepared(reach, limit, principal, again=False)
+            raise
+        return connection
 
     def ask(self, question: Question) -> pd.DataFrame:
         """The answer to one question as a frame typed by its row dataclass, in a transaction of its own.
@@ -128,6 +160,7 @@ class Store:
             return ask(connection, question)
 
     def close(self) -> None:
+        """Let go of every connection."""
         self.reader.dispose()
         if self.writer is not None:
             self.writer.dispose()
@@ -150,12 +183,29 @@ def ask(connection: Connection, question: Question) -> pd.DataFrame:
     return frame(rows, question.row)
 
 
+def _give_back(connection: Connection) -> None:
+    """End the snapshot; a connection that died after its last answer takes nothing away from that answer."""
+    with suppress(exc.DBAPIError):
+        connection.close()
+
+
 def _prepare(connection: Connection, reach: Reach, limit: float, principal: str) -> None:
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
     connection.execute(text("set transaction isolation level repeatable read, read only"))
     settings = {**reach.settings(), "dash.principal": principal, "statement_timeout": f"{int(limit * 1000)}"}
     connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
+
+
+def answers(engine: Engine, *, limit: float) -> bool:
+    """Whether the server answers ``select 1`` within a limit in seconds."""
+    try:
+        with engine.connect() as connection:
+            raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+            raw.deadline = limit
+            return bool(connection.execute(text("select 1")).scalar_one() == 1)
+    except exc.SQLAlchemyError:
+        return False
 
 
 @contextmanager

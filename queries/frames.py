@@ -28,7 +28,7 @@ DTYPES: dict[type, str] = {
 
 @cache
 def dtypes(row_type: type) -> dict[str, str]:
-    """The dtype of every field of a row dataclass, in its order; anything without a dtype of its own stays an object."""
+    """The dtype of every field of a row dataclass, in its order; what has no dtype of its own stays an object."""
     hints = typing.get_type_hints(row_type)
     return {f.name: DTYPES.get(_plain(hints[f.name]), "object") for f in dataclasses.fields(row_type)}
 

@@ -18,7 +18,7 @@ MASK_BITS = 62
 
 
 def retrievals(scope: Scope, shape: LogShape) -> Subquery:
-    """One row per retrieval: its time, size, whether both rank columns are whole, and whether feedback moved its top 5."""
+    """One row per retrieval: time, size, whether both rank columns are whole, and whether feedback moved its top 5."""
     log = shape.rows(scope)
     size = func.count()
     moved = (log.c.unweighted_rank < TOP) != (log.c.weighted_rank < TOP)
@@ -43,7 +43,7 @@ def retrievals(scope: Scope, shape: LogShape) -> Subquery:
 
 
 def _is_permutation(rank: ColumnElement[int], size: ColumnElement[int]) -> ColumnElement[bool]:
-    """Whether the ranks of a group are exactly 0 … n − 1.
+    """Whether the ranks of a group are exactly 0 to n - 1.
 
     A bit mask says it exactly for up to 62 candidates without sorting each group; for more, the sums
     of the ranks and of their squares stand in.

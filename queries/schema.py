@@ -155,7 +155,7 @@ principals = Table(
     ours,
     Column("name", Text, primary_key=True),
     Column("role", Text, nullable=False),
-    Column("orgs", ARRAY(Text)),
+    Column("orgs", ARRAY(Text), comment="organizations this principal may see; null: every one"),
     Column("granted_at", MOMENT, nullable=False),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -28,13 +28,14 @@ class Reach:
     @classmethod
     def of(cls, orgs: frozenset[str] | None) -> Reach:
         """The same set of organizations always gives the same value, whatever its order was."""
-        return cls(None if orgs is None else tuple(sorted(filter(_can_exist, orgs))))
+        return cls(None if orgs is None else tuple(sorted(filter(is_storable, orgs))))
 
     def settings(self) -> dict[str, str]:
         """The transaction-local settings that row-level security reads."""
         return {"dash.all_orgs": "on" if self.orgs is None else "", "dash.orgs": json.dumps(self.orgs or ())}
 
     def allows(self, org: str) -> bool:
+        """Whether an organization lies in reach."""
         return self.orgs is None or org in self.orgs
 
     def where(self, column: ColumnElement[str]) -> ColumnElement[bool]:
@@ -48,9 +49,9 @@ EVERYTHING = Reach(None)
 NOTHING = Reach(())
 
 
-def _can_exist(org: str) -> bool:
+def is_storable(name: str) -> bool:
     """Postgres stores neither NUL nor half a surrogate pair; asking with one is an error instead of no rows."""
-    return "\0" not in org and org.encode(errors="ignore").decode() == org
+    return "\0" not in name and name.encode(errors="ignore").decode() == name
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,18 @@ class Scope:
             limits.append(table.c.project_id == self.project)
         return and_(*limits)
 
+    def named(self, org_name: str | None) -> Scope:
+        """The same scope with the organization's name for the reader."""
+        return replace(self, org_name=org_name)
+
     @property
     def days(self) -> int:
+        """The length of the window."""
         return (self.until - self.since).days
 
     def before(self) -> Scope:
         """The window of equal length that ended where this one starts."""
-        return Scope(
-            self.reach, self.since - (self.until - self.since), self.since, self.org, self.project, self.org_name
-        )
+        return replace(self, since=self.since - (self.until - self.since), until=self.since)
 
     def in_words(self) -> str:
         """The scope as the reader would say it, for titles, reports and empty pages."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import Connection
 
 # Row counters cost nothing at any size, unlike max() and count(); they start anew after a crash, hence the start time.
@@ -19,3 +21,9 @@ DATA_VERSION = text(
 def data_version(connection: Connection) -> str:
     """Changes within about a second of any committed insert, update or delete."""
     return str(connection.execute(DATA_VERSION).scalar_one())
+
+
+def moment(connection: Connection) -> datetime:
+    """When the snapshot of this connection was taken, by the server's clock."""
+    taken: datetime = connection.execute(text("select now()")).scalar_one()
+    return taken

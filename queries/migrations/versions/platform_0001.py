@@ -149,8 +149,8 @@ INDEXES = {
     "observations_search": ("observations using gin (search)", "the keyword leg of a retrieval"),
     "observations_content": ("observations (org_id, content_hash)", "exact duplicates of one observation"),
     "embeddings_full": (
-        "observation_embeddings using hnsw ((embedding::vector(256)) vector_cosine_ops) "
-        "where route = 'full' and vector_dims(embedding) = 256",
+        """observation_embeddings using hnsw ((embedding::vector(256)) vector_cosine_ops)
+             where route = 'full' and vector_dims(embedding) = 256""",
         "the full-vector leg of a retrieval",
     ),
     "logs_recent": (
@@ -193,7 +193,8 @@ begin
   foreach wanted in array array['dash_read', 'dash_write', 'memory_write'] loop
     if not exists (select from pg_roles where rolname = wanted) then
       begin
-        execute format('create role %I login nosuperuser nocreatedb nocreaterole nobypassrls connection limit 30', wanted);
+        execute format(
+          'create role %I login nosuperuser nocreatedb nocreaterole nobypassrls connection limit 30', wanted);
         execute format('alter role %I set statement_timeout = %L', wanted,
           case wanted when 'dash_read' then '5s' else '30s' end);
         execute format('alter role %I set lock_timeout = %L', wanted,
@@ -213,6 +214,7 @@ end $$;
 
 GRANTS = """
 revoke create on schema public from public;
+do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$;
 grant usage on schema public to dash_read, dash_write, memory_write;
 grant select on organizations, {tenant_tables} to dash_read, dash_write, memory_write;
 grant update (features) on organizations to dash_write;
@@ -241,9 +243,8 @@ def upgrade() -> None:
     for table in ("organizations", *TENANT_TABLES):
         scope = SCOPE.format(column="id" if table == "organizations" else "org_id")
         op.execute(f"alter table {table} enable row level security")
-        op.execute(
-            f"create policy scope on {table} to dash_read, dash_write, memory_write using ({scope}) with check ({scope})"
-        )
+        roles = "dash_read, dash_write, memory_write"
+        op.execute(f"create policy scope on {table} to {roles} using ({scope}) with check ({scope})")
     op.execute(LEAKPROOF)
 
 
