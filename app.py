@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rankscope.app")
 SHELL = Path(__file__).parent / "pages" / "shell.py"
+CARE_INTERVAL = 5.0
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 
 
@@ -163,6 +164,14 @@ async def readyz(_request: Request) -> JSONResponse:
     return JSONResponse({"ready": ready}, status_code=200 if ready else 503, headers={"cache-control": "no-store"})
 
 
+async def keep(lease: embedded.Lease) -> None:
+    """See to it that the embedded server has its keeper, which may be killed like any other process."""
+    while True:
+        await asyncio.sleep(CARE_INTERVAL)
+        with suppress(embedded.EmbeddedError):
+            await asyncio.to_thread(lease.ensure)
+
+
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """Hold the embedded server, if it is ours, for as long as the application runs."""
@@ -180,13 +189,26 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     if url is not None:
         with suppress(StoreError):  # an address that cannot be read; the pages say so
             probe = make_engine(url, name="rankscope readyz", pool=1, overflow=0)
+    care = asyncio.create_task(keep(lease)) if lease else None
     try:
         yield {"probe": probe}
     finally:
+        if care is not None:
+            care.cancel()
         if probe is not None:
             probe.dispose()
         if lease is not None:
             await asyncio.to_thread(lease.release)
+
+
+def log_to_stderr() -> None:
+    """One line per page run and per query: names, times and counts, never a value."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    ours = logging.getLogger("rankscope")
+    ours.handlers = [handler]
+    ours.setLevel(logging.INFO)
+    ours.propagate = False
 
 
 def safe_settings() -> settings.Settings:
@@ -204,6 +226,8 @@ def proxy_token() -> str | None:
     chosen = safe_settings()
     return chosen.proxy_token if chosen.auth == "proxy" else None
 
+
+log_to_stderr()
 
 # Streamlit finds this assignment by reading the source: built in any other way, it would serve this file as a plain
 # script, without headers and health routes.

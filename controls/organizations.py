@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
     from queries.shape import LogShape
 
+UP = "#1B7F79"
 METRIC_WIDTH = 147  # three beside each other on a narrow window
 OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
 RETRIEVALS = "Retrievals made in a session; others are never logged."
@@ -67,7 +68,16 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame) -> None:
     # Side by side where there is room, on further lines where there is not.
     with st.container(horizontal=True, gap="small"):
         for label, value, delta, explained in shown:
-            st.metric(label, value, delta, delta_color="off", border=True, width=METRIC_WIDTH, help=explained)
+            st.metric(
+                label,
+                value,
+                delta,
+                delta_color="off",
+                border=True,
+                width=METRIC_WIDTH,
+                height="stretch",
+                help=explained,
+            )
 
 
 def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
@@ -86,8 +96,8 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
             "organization": st.column_config.TextColumn("Organization", width="medium", pinned=True),
             "observations": st.column_config.NumberColumn("Observations", format="localized"),
             "retrievals": st.column_config.NumberColumn("Retrievals", format="localized"),
-            "by day": st.column_config.AreaChartColumn(
-                "By day", width="small", y_min=0, help="Retrievals per day of the window."
+            "by day": st.column_config.BarChartColumn(
+                "By day", width="small", y_min=0, color=UP, help="Retrievals per day of the window."
             ),
             "changed": st.column_config.ProgressColumn(
                 "Top 5 changed",

@@ -40,7 +40,7 @@ SECTIONS = {
             "overview.py",
             "Overview",
             ":material/monitoring:",
-            "What each organization stores and retrieves, and what feedback changed",
+            "What each organization stores and retrieves, what feedback changed",
         ),
     ],
 }
@@ -86,7 +86,7 @@ def main() -> None:
         if scope is None:
             messages.no_organizations()
             return
-        st.text(f"{entry.answers}: {scope.in_words()}, compared with the {scope.days} days before.")
+        st.text(f"{entry.answers}: {scope.in_words()}; changes are against the {scope.days} days before.")
         with shown_to(principal, scope):
             page.run()
     except NotAllowedError as error:

@@ -215,7 +215,7 @@ def _home(folder: Path) -> Path:
         draft.rename(note)
     # the note is followed rather than made again, so that a folder that was moved keeps its data
     home = Path(note.read_text().strip())
-    if home.parent != STORE:
+    if home.parent != STORE or not home.name.isalnum():
         raise EmbeddedError(f"expected {note} to name a folder in {STORE}, found {home}")
     _open(STORE, 0o755)
     _open(home, 0o711)

@@ -158,7 +158,7 @@ class Postgres:
             lines = log.read().decode(errors="replace").splitlines()
         if code:
             shutil.rmtree(partial, ignore_errors=True)
-            errors = [line for line in lines if "error:" in line or "FATAL:" in line]
+            errors = [line.rpartition("] ")[2] for line in lines if "error:" in line or "FATAL:" in line]
             raise StartError(f"expected initdb to make {self.data}, found {(errors or [f'exit code {code}'])[0]}")
         partial.rename(self.data)
         home = os.open(self.home, os.O_RDONLY)

@@ -116,8 +116,5 @@ class Scope:
             who = self.org_name or self.org
         what = f", project {self.project}" if self.project else ""
         last = self.until - timedelta(days=1)
-        return f"{who}{what}, {_day(self.since)} to {_day(last)} (UTC)"
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment.day} {moment:%b %Y}"
+        first = f"{self.since.day} {self.since:%b}" + (f" {self.since.year}" if self.since.year != last.year else "")
+        return f"{who}{what}, {first} to {last.day} {last:%b %Y} (UTC)"

@@ -30,6 +30,7 @@ class AppServer:
         self, *, port: int | None = None, wait: bool = True, arguments: tuple[str, ...] = (), **environment: str
     ) -> None:
         self.port = port or free_port()
+        self.environment = environment
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = Path(tempfile.mkstemp(prefix="rankscope-app-", suffix=".log")[1])
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -33,10 +33,10 @@ class Cluster:
     def url(self, role: str = "postgres", database: str = "postgres") -> str:
         return self.lease.url(role, database)
 
-    def run(self, statement: str | sql.Composable, database: str = "postgres") -> list[tuple[object, ...]]:
+    def run(self, statement: str | sql.SQL | sql.Composed, database: str = "postgres") -> list[tuple[Any, ...]]:
         """Run one statement as superuser and return its rows."""
         with psycopg.connect(self.plain_url("postgres", database), autocommit=True) as connection:
-            cursor = connection.execute(statement if isinstance(statement, sql.Composable) else sql.SQL(statement))  # type: ignore[arg-type]
+            cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
     def plain_url(self, role: str = "postgres", database: str = "postgres") -> str:
@@ -111,7 +111,7 @@ def store(cluster: Cluster, store_database: str) -> Iterator[Store]:
 
 
 @pytest.fixture
-def owner(cluster: Cluster, store_database: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+def owner(cluster: Cluster, store_database: str) -> Iterator[psycopg.Connection[Any]]:
     """The store's owner, whom row security does not bind: for planting rows."""
     with psycopg.connect(cluster.plain_url("postgres", store_database), autocommit=True) as connection:
         yield connection
@@ -124,8 +124,8 @@ def serve() -> Iterator[object]:
 
     started: list[AppServer] = []
 
-    def start(**environment: str) -> AppServer:
-        started.append(AppServer(**environment))
+    def start(**options: Any) -> AppServer:  # noqa: ANN401 - AppServer's own, and the environment
+        started.append(AppServer(**options))
         return started[-1]
 
     yield start

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -37,8 +38,8 @@ class Session:
         self.seconds = 0.0
         self._connection = connect(
             f"ws://{parts.netloc}/_stcore/stream",
-            subprotocols=["streamlit"],  # type: ignore[list-item]
-            origin=origin or url,  # type: ignore[arg-type]
+            subprotocols=[Subprotocol("streamlit")],
+            origin=Origin(origin or url),
             additional_headers=headers or {},
             max_size=None,
         )

@@ -78,7 +78,7 @@ class TestBadStores:
     ) -> None:
         """A standby refuses writes as a read-only database does; Overview only reads."""
         sample.add_organization(owner, "org_a")
-        owner.execute(f'alter database "{store_database}" set default_transaction_read_only = on')  # type: ignore[arg-type]
+        owner.execute(f'alter database "{store_database}" set default_transaction_read_only = on')
         with application(address) as test:
             assert alerts(test.run()) == [
                 "No retrievals in this scope. Choose a longer window or another organization."
@@ -118,7 +118,7 @@ class TestScope:
         with application(address, org="org_b", project="api", window="7d") as test:
             test.run()
             assert f"{sample.canary('org_b', 'name')}, project api" in test.text[0].value
-            assert "compared with the 7 days before" in test.text[0].value
+            assert "against the 7 days before" in test.text[0].value
             assert test.selectbox("pick_org").value == "org_b"
 
     def test_choosing_changes_the_address_and_an_organization_drops_the_project(self, address: str) -> None:
@@ -151,7 +151,7 @@ class TestScope:
         with application(address, **parameters) as test:
             test.run()
             assert not test.exception
-            assert f"compared with the {days} days before" in test.text[0].value
+            assert f"against the {days} days before" in test.text[0].value
 
 
 class TestWithoutTheShell:

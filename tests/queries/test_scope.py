@@ -15,9 +15,8 @@ SOME = Reach.of(frozenset({"org_b", "org_a"}))
 
 
 def compiled(scope: Scope) -> str:
-    statement = scope.where(schema.retrieval_ab_logs).compile(
-        dialect=postgresql.dialect(), compile_kwargs={"literal_binds": True}
-    )  # type: ignore[no-untyped-call]
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    statement = scope.where(schema.retrieval_ab_logs).compile(dialect=dialect, compile_kwargs={"literal_binds": True})
     return " ".join(str(statement).split())
 
 
@@ -48,12 +47,12 @@ class TestScope:
         assert before.org == "org_a"
 
     def test_in_words(self) -> None:
-        assert (
-            Scope.of_days(EVERYTHING, FIRST, LAST).in_words() == "all organizations, 18 Oct 2026 to 16 Nov 2026 (UTC)"
-        )
+        assert Scope.of_days(EVERYTHING, FIRST, LAST).in_words() == "all organizations, 18 Oct to 16 Nov 2026 (UTC)"
         inside = Scope.of_days(SOME, FIRST, LAST, "org_a", "api").named("Acme")
-        assert inside.in_words() == "Acme, project api, 18 Oct 2026 to 16 Nov 2026 (UTC)"
+        assert inside.in_words() == "Acme, project api, 18 Oct to 16 Nov 2026 (UTC)"
         assert Scope.of_days(SOME, FIRST, LAST).in_words().startswith("2 organizations, ")
+        across = Scope.of_days(EVERYTHING, date(2025, 12, 20), date(2026, 1, 2))
+        assert across.in_words() == "all organizations, 20 Dec 2025 to 2 Jan 2026 (UTC)"
 
     def test_one_organization_is_an_equality_which_the_index_can_use(self) -> None:
         assert "retrieval_ab_logs.org_id = 'org_a'" in compiled(Scope.of_days(EVERYTHING, FIRST, LAST, "org_a"))
