@@ -55,6 +55,14 @@ def current_principal() -> Principal:
     return local_principal(st.get_option("server.address"))
 
 
+def require(role: Role, org: str) -> Principal:
+    """The principal, if it may act on an organization in at least this role; asked of the store anew on every call."""
+    principal = current_principal()
+    if not principal.may(role) or not principal.reach.allows(org):
+        raise NotAllowedError(f"This needs the role {role} for the organization. Ask an administrator for it.")
+    return principal
+
+
 def local_principal(address: str | None) -> Principal:
     """This machine's user as admin, provided that the server listens where nobody else can reach it."""
     if not _is_loopback(address):

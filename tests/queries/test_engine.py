@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import psycopg
 import pytest
 from sqlalchemy import exc, text
@@ -129,10 +130,12 @@ class TestKilled:
         cluster.run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'dash_read'")
         assert list(store.ask(Organizations(SCOPE))["id"]) == ["org_a"]
 
-    def test_after_kill_9_of_the_server_the_same_store_works_again(self, own_cluster: Cluster) -> None:
-        """REC-2: three rounds; no new store, no connection left over."""
+    @pytest.mark.parametrize("rounds", [3, pytest.param(20, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+    def test_after_kill_9_of_the_server_the_same_store_works_again(self, own_cluster: Cluster, rounds: int) -> None:
+        """REC-2: no new store, no connection left over, no memory kept."""
         store = Store(make_engine(own_cluster.url(), name="survivor", pool=2, overflow=0))
-        for _ in range(3):
+        before = psutil.Process().memory_info().rss
+        for _ in range(rounds):
             with store.reading(EVERYTHING) as connection:
                 connection.execute(text("select 1"))
             killed = int(own_cluster.lease.pid or 0)
@@ -143,6 +146,7 @@ class TestKilled:
                 time.sleep(0.1)
         count = "select count(*) from pg_stat_activity where application_name = 'survivor'"
         assert own_cluster.run(count)[0][0] in (1, 2)
+        assert psutil.Process().memory_info().rss - before < 20 * 2**20
         store.close()
 
 
@@ -227,6 +231,34 @@ class TestSentences:
 
     def test_an_unknown_error_says_so_without_its_text(self) -> None:
         assert "secret" not in store_error(exc.ArgumentError("secret")).sentence
+
+
+class TestWrongPassword:
+    def test_a_wrong_password_has_its_own_sentence(self, own_cluster: Cluster) -> None:
+        """On a server that asks for one; the embedded server trusts whoever can reach its socket."""
+        own_cluster.run("create role guarded login password 'right'")
+        rules = Path(str(own_cluster.run("show hba_file")[0][0]))
+        rules.write_text(f"local all guarded scram-sha-256\n{rules.read_text()}")
+        own_cluster.run("select pg_reload_conf()")
+        url = own_cluster.plain_url("guarded")
+        for password, expected in (("guarded:right@", None), ("guarded:wrong@", "28P01"), ("guarded@", "28")):
+            store = Store(make_engine(url.replace("guarded@", password), name="password"))
+            if expected is None:
+                assert answers(store.reader, limit=1.0)
+            else:
+                error, _ = failure(store, "select 1")
+                assert error.sqlstate == expected
+                assert "wrong" not in error.sentence
+            store.close()
+
+
+class TestName:
+    def test_a_question_names_itself_while_it_runs_and_no_longer(self, store: Store) -> None:
+        shown = text("select application_name from pg_stat_activity where pid = pg_backend_pid()")
+        with store.reading(EVERYTHING, name="Overview") as connection:
+            assert connection.execute(shown).scalar_one() == "rankscope Overview"
+        with store.reading(EVERYTHING) as connection:
+            assert connection.execute(shown).scalar_one() == "test"
 
 
 class TestDeadline:

@@ -22,6 +22,7 @@ from sqlalchemy import exc, text
 
 from queries.engine import Store, make_engine
 from queries.errors import StoreError
+from queries.isolation import gap
 from queries.scope import EVERYTHING, NOTHING, Reach
 from tests import sample
 
@@ -220,9 +221,10 @@ class PooledReads(RuleBasedStateMachine):
 
 
 class TestPool:
-    @pytest.mark.timeout(300)
+    @pytest.mark.parametrize("examples", [100, pytest.param(1000, marks=pytest.mark.long)])
+    @pytest.mark.timeout(900)
     def test_no_interleaving_shows_a_row_of_another_scope(
-        self, cluster: Cluster, store_database: str, owner: Connection
+        self, cluster: Cluster, store_database: str, owner: Connection, examples: int
     ) -> None:
         for org in ORGS:
             sample.add_organization(owner, org)
@@ -233,11 +235,14 @@ class TestPool:
 
         Machine.store, Machine.owner = store, owner
         try:
-            # 100 examples of up to 50 steps: 5 000 interleaved actions at most
+            # 100 examples of up to 50 steps are 5 000 interleaved actions
             run_state_machine_as_test(
                 Machine,
                 settings=settings(
-                    max_examples=100, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
+                    max_examples=examples,
+                    stateful_step_count=50,
+                    deadline=None,
+                    suppress_health_check=list(HealthCheck),
                 ),
             )
         finally:
@@ -405,6 +410,27 @@ class TestPrivileges:
             assert connection.execute("select count(*) from pg_stats where tablename = 'organizations'").fetchone() == (
                 0,
             )
+
+
+class TestGap:
+    """What the banner says of a login that the database does not keep to its scope."""
+
+    @pytest.mark.parametrize(
+        ("role", "change", "expected"),
+        [
+            ("dash_read", "select 1", None),
+            ("postgres", "select 1", "connected as superuser"),
+            ("dash_read", "alter table retrieval_ab_logs disable row level security", "row security is off"),
+            ("memory_write", "drop table retrieval_ab_logs", None),
+        ],
+    )
+    def test_it_names_the_reason(  # noqa: PLR0917 - fixtures and cases come as arguments
+        self, cluster: Cluster, store_database: str, owner: Connection, role: str, change: str, expected: str | None
+    ) -> None:
+        owner.execute(change)
+        with make_engine(cluster.url(role, store_database), name="gap").connect() as connection:
+            found = gap(connection)
+        assert (found is None) if expected is None else expected in (found or "")
 
 
 class TestReading:
