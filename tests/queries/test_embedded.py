@@ -249,7 +249,7 @@ class TestAsRoot:
         monkeypatch.syspath_prepend(str(closed))
         (place / "var" / "copy.partial" / "left by a killed copy").mkdir(parents=True)
         for _ in range(2):
-            # not the shortcut of the other tests, which copies ready data: initdb needs libraries that postgres does not
+            # not the shortcut of the other tests, which copies ready data: initdb needs more libraries than postgres
             with embedded.start(folder, durable=False) as lease:
                 program = Path(postmaster_of(lease).cmdline()[0])
                 ask(lease, "create extension if not exists vector")
