@@ -1,0 +1,47 @@
+# Two commands: `make run` serves the dashboard, `make test` runs every check.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help run test test-all bench
+
+help:
+	@echo "make run       serve the dashboard on http://localhost:8501"
+	@echo "make test      run every check"
+	@echo "make test-all  run every check, and those that take long"
+	@echo "make bench     run the benchmarks"
+
+.venv/installed: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing what runs ..."
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	@echo "installing what checks ..."
+	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+run: .venv/installed
+	@$(BIN)/python -m jobs demo --if-empty
+	@exec $(BIN)/streamlit run app.py
+
+define check
+	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary .
+	@$(BIN)/python -m tests.browser.chromium > /dev/null
+	@$(BIN)/python -m pytest -q $(1)
+endef
+
+test: .venv/installed-dev
+	$(call check)
+
+test-all: .venv/installed-dev
+	$(call check,-m "long or not long")
+
+bench: .venv/installed-dev
+	@for name in $$($(BIN)/python -m benchmarks --list); do $(BIN)/python -m benchmarks $$name || exit 1; done

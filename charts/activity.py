@@ -1,0 +1,51 @@
+"""Retrievals over time, and how many of them feedback changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from charts.look import FAINT, NEUTRAL, UP, finish
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime) -> go.Figure:
+    """Bars per day: retrievals whose top 5 feedback changed, kept, or that cannot say."""
+    days = pd.date_range(since, until, freq="D", inclusive="left")
+    columns = ["retrievals", "measured", "moved"]
+    # A day without rows had no retrievals: a true zero, not a missing figure.
+    each = daily.groupby("day")[columns].sum().reindex(days, fill_value=0).astype("int64")
+    parts = (
+        ("changed", each["moved"], UP),
+        ("kept", each["measured"] - each["moved"], NEUTRAL),
+        ("weighting off or incomplete", each["retrievals"] - each["measured"], FAINT),
+    )
+    figure = go.Figure(
+        [
+            go.Bar(
+                x=days,
+                y=values,
+                name=name,
+                marker={"color": colour, "line": {"width": 0}},
+                hovertemplate=f"%{{x|%-d %b}}: %{{y:,}} {name}<extra></extra>",
+            )
+            for name, values, colour in parts
+        ]
+    )
+    measured, moved = int(each["measured"].sum()), int(each["moved"].sum())
+    title = f"Feedback changed the top 5 in {100 * moved / measured:.3g} % of retrievals" if measured else NOT_MEASURED
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.25,
+        yaxis_title="retrievals per day",
+        xaxis={"range": [days[0] - HALF_DAY, days[-1] + HALF_DAY]},
+    )
+    return finish(figure, title)
+
+
+HALF_DAY = pd.Timedelta(hours=12)
+NOT_MEASURED = "No retrieval in this window can say what feedback changed"

@@ -1,0 +1,30 @@
+"""One look for every chart: colours that carry meaning, a title that says the finding, no decoration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+UP = "#1B7F79"
+DOWN = "#C8553D"
+DISPUTED = "#7B5EA7"
+DEGRADED = "#B7860B"
+NEUTRAL = "#8FA3AD"
+FAINT = "rgba(143, 163, 173, 0.35)"
+
+
+def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
+    """The figure with its finding as title and the margins, legend and grid that all charts share."""
+    figure.update_layout(
+        title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.98, "yanchor": "top"},
+        height=height,
+        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
+        hovermode="x",
+        dragmode=False,
+    )
+    figure.update_xaxes(showgrid=False)
+    figure.update_yaxes(rangemode="tozero", nticks=5)
+    return figure

@@ -1,0 +1,126 @@
+"""The only place that caches: the store as a resource, answers by question, reach and data version."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import settings
+from queries import embedded
+from queries.engine import AGGREGATE, LIST, Store, ask, make_engine
+from queries.errors import StoreError
+from queries.isolation import gap
+from queries.principals import principal_row
+from queries.scope import NOTHING, Reach, is_storable
+from queries.shape import LogShape, log_shape
+from queries.version import data_version, moment
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import pandas as pd
+
+    from queries.engine import Question
+
+
+DATABASE = "rankscope"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Frames in the order of the questions, all from one snapshot, and when that was taken."""
+
+    frames: tuple[pd.DataFrame, ...]
+    as_of: datetime
+
+
+@st.cache_resource(show_spinner=False, on_release=Store.close)
+def store() -> Store:
+    """The store of this process, connected on first use."""
+    chosen = settings.current()
+    if chosen.database_url is not None:
+        writer = chosen.write_url and make_engine(chosen.write_url, name="rankscope write", pool=2, overflow=2)
+        return Store(make_engine(chosen.database_url, name="rankscope"), writer or None)
+    try:
+        lease = embedded.start(chosen.data_folder)
+    except embedded.EmbeddedError as error:
+        raise StoreError("embedded", f"The embedded database did not start: {error}") from error
+    # Given back at once: the application holds a lease for as long as it runs, this one only asks for the address.
+    lease.release(linger=True)
+    return Store(
+        make_engine(lease.url("dash_read", DATABASE), name="rankscope"),
+        make_engine(lease.url("dash_write", DATABASE), name="rankscope write", pool=2, overflow=2),
+    )
+
+
+def load(*questions: Question) -> Answers:
+    """Answers to all questions from one snapshot, kept until the store's data version changes."""
+    reach = questions[0].scope.reach
+    if any(question.scope.reach != reach for question in questions):
+        raise ValueError("questions asked together must share one reach")
+    version = _version(reach_key(reach))
+    return _answers(reach_key(reach), tuple(map(repr, questions)), version, questions)
+
+
+def reach_key(reach: Reach) -> str:
+    """The organizations someone may see, as a short text: the first part of every cache key."""
+    return hashlib.sha256(repr(reach).encode()).hexdigest()[:16]
+
+
+@st.cache_data(ttl=300, max_entries=400, show_spinner=False)
+def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: tuple[Question, ...]) -> Answers:  # noqa: ARG001 - the first three are the key
+    limit = max(question.limit for question in _questions)
+    with store().reading(_questions[0].scope.reach, limit, name=type(_questions[0]).__name__) as snapshot:
+        return Answers(tuple(ask(snapshot, question) for question in _questions), moment(snapshot))
+
+
+@st.cache_data(ttl=2, max_entries=100, show_spinner=False)
+def _version(scope_key: str) -> str:  # noqa: ARG001 - the key
+    with store().reading(NOTHING, LIST) as snapshot:
+        return data_version(snapshot)
+
+
+@st.cache_data(ttl=60, max_entries=1, show_spinner=False)
+def shape(scope_key: str = "store") -> LogShape:  # noqa: ARG001 - the same for everyone: only column names
+    """Which recommended columns the store's log has."""
+    with store().reading(NOTHING, AGGREGATE) as snapshot:
+        return log_shape(snapshot)
+
+
+@st.cache_data(ttl=60, max_entries=1, show_spinner=False)
+def isolation_gap(scope_key: str = "store") -> str | None:  # noqa: ARG001 - the same for everyone: the login's own powers
+    """Why the database does not keep tenants apart for this login; ``None`` where it does."""
+    with store().reading(NOTHING, LIST) as snapshot:
+        return gap(snapshot)
+
+
+def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
+    """Role and organizations granted to a name, read on every run so that a revoked role ends with the next page."""
+    if not is_storable(name):
+        return None
+    with store().reading(NOTHING, LIST, principal=name) as snapshot:
+        return principal_row(snapshot, name)
+
+
+def store_name() -> str:
+    """What the figures come from, in words."""
+    return "embedded demo store" if settings.current().database_url is None else "your store"
+
+
+def may_write() -> bool:
+    """Whether a write login is configured."""
+    return store().writer is not None
+
+
+@st.cache_resource(show_spinner=False)
+def settle_memory() -> None:
+    """Take what was imported out of the garbage collector's sight, once.
+
+    Streamlit collects after every run; walking pandas, plotly and SQLAlchemy each time costs more than the page.
+    """
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,187 @@
+"""Overview's figures and its table of organizations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from controls.messages import MISSING, number, percent
+from controls.scope import enter
+from controls.trust import Trust
+from queries.organizations import flag_states
+from queries.schema import OUTCOMES
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from queries.scope import Scope
+    from queries.shape import LogShape
+
+UP = "#1B7F79"
+METRIC_WIDTH = 147  # three beside each other on a narrow window
+OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
+RETRIEVALS = "Retrievals made in a session; others are never logged."
+TOP_CHANGED = (
+    "Share of retrievals whose first five observations would have been others without feedback weights. "
+    "Counts complete retrievals made while weighting was on."
+)
+ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
+COVERAGE = "Share of retrievals logged completely. Above 95 % is good; below 80 % read the other figures as a sample."
+WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
+BOOST = {"on": "on", "off": "off", "absent": "off (default)"}
+
+
+def trust_of(overview: pd.DataFrame, as_of: datetime, shape: LogShape) -> Trust:
+    """What the overview's own counts say about the log behind it."""
+    newest = overview["newest"].max()
+    degraded = (
+        [] if shape.retrieval_id else ["this store logs no retrieval id: equal queries of one session count as one"]
+    )
+    if not shape.created_at:
+        degraded.append("this store logs no time: each retrieval takes its session's")
+    totals = {
+        name: int(overview[name].sum()) for name in ("retrievals", "complete", "truncated", "repeated", "unusable")
+    }
+    return Trust(
+        as_of=as_of,
+        newest=None if pd.isna(newest) else newest.to_pydatetime(),
+        rows=int(overview["log_rows"].sum()),
+        degraded=tuple(degraded),
+        **totals,
+    )
+
+
+def figures(overview: pd.DataFrame, before: pd.DataFrame) -> None:
+    """Totals of the scope, each with its change since the window before."""
+    now, then = _totals(overview), _totals(before)
+    new = f"{now['new_observations']:+,.0f} new"
+    retrieved = _change(now["retrievals"], then["retrievals"])
+    shown = (
+        ("Observations", number(now["observations"]), new, OBSERVATIONS),
+        ("Retrievals", number(now["retrievals"]), retrieved, RETRIEVALS),
+        ("Top 5 changed", *_share(now, then, "moved", "measured"), TOP_CHANGED),
+        ("Accepted", *_share(now, then, "accepted", "judged"), ACCEPTED),
+        ("Log coverage", *_share(now, then, "complete", "retrievals"), COVERAGE),
+    )
+    # Side by side where there is room, on further lines where there is not.
+    with st.container(horizontal=True, gap="small"):
+        for label, value, delta, explained in shown:
+            st.metric(
+                label,
+                value,
+                delta,
+                delta_color="off",
+                border=True,
+                width=METRIC_WIDTH,
+                height="stretch",
+                help=explained,
+            )
+
+
+def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
+    """One row per organization; its button moves the scope there."""
+    shown = _rows(overview, daily, features, scope)
+    entered = st.column_config.ButtonColumn(
+        "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(tuple(overview["org_id"]),)
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        row_height=38,
+        key="organizations",
+        column_config={
+            "open": entered,
+            "organization": st.column_config.TextColumn("Organization", width="medium", pinned=True),
+            "observations": st.column_config.NumberColumn("Observations", format="localized"),
+            "retrievals": st.column_config.NumberColumn("Retrievals", format="localized"),
+            "by day": st.column_config.BarChartColumn(
+                "By day", width="small", y_min=0, color=UP, help="Retrievals per day of the window."
+            ),
+            "changed": st.column_config.ProgressColumn(
+                "Top 5 changed",
+                format="percent",
+                min_value=0,
+                max_value=1,
+                help="Empty where no complete retrieval was made with weighting on.",
+            ),
+            "coverage": st.column_config.ProgressColumn("Log coverage", format="percent", min_value=0, max_value=1),
+            "outcomes": st.column_config.TextColumn(
+                "Outcomes", help="Accepted / rework / rejected, in percent of the window's sessions with an outcome."
+            ),
+            "weighting": st.column_config.TextColumn(
+                "Weighting", help="Feedback weighting; on unless feedback_weighting_disabled is true."
+            ),
+            "boost": st.column_config.TextColumn(
+                "Boost", help="Corroboration boost; off unless corroboration_boost_enabled is true."
+            ),
+            "id": st.column_config.TextColumn("Id", width="small"),
+        },
+    )
+
+
+def _rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> pd.DataFrame:
+    days = pd.date_range(scope.since, scope.until, freq="D", inclusive="left")
+    by_day = daily.pivot_table(index="org_id", columns="day", values="retrievals", fill_value=0).reindex(
+        index=overview["org_id"], columns=days, fill_value=0
+    )
+    states = {
+        org: flag_states(None if pd.isna(found) else found)
+        for org, found in zip(features["org_id"], features["features"], strict=True)
+    }
+
+    def share(part: str, whole: pd.Series[float]) -> pd.Series[float]:
+        return (overview[part].astype("float64") / whole.where(whole > 0)).astype("float64")
+
+    def flag(org: str, name: str, words: dict[str, str]) -> str:
+        found = states.get(org)
+        if found is None:
+            return MISSING
+        return f"unreadable: {found.malformed}" if found.malformed else words[found.state(name) or "absent"]
+
+    return pd.DataFrame(
+        {
+            "organization": overview["name"],
+            "open": "Open",
+            "retrievals": overview["retrievals"],
+            "changed": share("moved", overview["measured"].astype("float64")),
+            "coverage": share("complete", overview["retrievals"].astype("float64")),
+            "by day": by_day.to_numpy().tolist(),
+            "outcomes": [
+                _mix(*counts) for counts in overview[["accepted", "rework", "rejected"]].itertuples(index=False)
+            ],
+            "weighting": [flag(org, "feedback_weighting_disabled", WEIGHTING) for org in overview["org_id"]],
+            "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
+            "observations": overview["observations"],
+            "id": overview["org_id"],
+        }
+    )
+
+
+def _mix(*counts: int) -> str:
+    judged = sum(counts)
+    return " / ".join(f"{100 * count / judged:.0f}" for count in counts) if judged else MISSING
+
+
+def _enter_clicked(orgs: tuple[str, ...]) -> None:
+    clicked = st.session_state["enter"]
+    if clicked is not None:
+        enter(orgs[clicked["row"]])
+
+
+def _totals(overview: pd.DataFrame) -> pd.Series[float]:
+    totals = overview.sum(numeric_only=True).astype("float64")
+    totals["judged"] = totals[list(OUTCOMES)].sum()
+    return totals
+
+
+def _change(now: float, then: float) -> str | None:
+    return None if not then else f"{100 * (now - then) / then:+.3g} %"
+
+
+def _share(now: pd.Series[float], then: pd.Series[float], part: str, whole: str) -> tuple[str, str | None]:
+    shown = percent(now[part], now[whole])
+    if not now[whole] or not then[whole]:
+        return shown, None
+    return shown, f"{100 * (now[part] / now[whole] - then[part] / then[whole]):+.2g} pt"

@@ -1,0 +1,129 @@
+"""The scope an operator chose in the sidebar. The address is the state: the controls only show it and change it.
+
+Streamlit's own ``bind="query-params"`` writes a choice's label into the address; ours would then carry tenants' names
+and break when one is renamed. Here the address holds ids, and the browser's back button undoes a choice.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from controls import messages
+from controls.loading import load
+from queries.organizations import Organizations, Projects
+from queries.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from controls.access import Principal
+
+NAMES = ("org", "project", "window", "from", "to")
+ALL = ""
+WINDOWS = {"7d": "7d", "30d": "30d", "90d": "90d", "custom": "Custom"}
+DEFAULT_WINDOW = "30d"
+LONGEST_WINDOW = timedelta(days=366)
+
+
+def choose_scope(principal: Principal) -> Scope | None:
+    """Draw the scope controls and return what they say; ``None`` where there is no organization to look at."""
+    first, last = _window(datetime.now(UTC).date())
+    everything = Scope.of_days(principal.reach, first, last)
+    organizations = _names(load(Organizations(everything)).frames[0])
+    if not organizations:
+        return None
+    org = _choice("Organization", organizations, name="org", everything="All organizations")
+    if org is None:
+        return everything
+    inside = Scope.of_days(principal.reach, first, last, org)
+    project = _choice("Project", _names(load(Projects(inside)).frames[0]), name="project", everything="All projects")
+    return Scope.of_days(principal.reach, first, last, org, project).named(organizations[org])
+
+
+def scope_address() -> dict[str, str]:
+    """The part of the address that every link inside the application carries on."""
+    return {name: st.query_params[name] for name in NAMES if name in st.query_params}
+
+
+def enter(org: str) -> None:
+    """Move the scope into one organization."""
+    _write("org", org)
+
+
+def _window(today: date) -> tuple[date, date]:
+    window = _valid("window", WINDOWS) or DEFAULT_WINDOW
+    _show("window", window)
+    with st.sidebar:
+        st.segmented_control(
+            "Window", WINDOWS, format_func=WINDOWS.__getitem__, key="pick_window", on_change=_picked, args=("window",),
+            required=True,
+        )  # fmt: skip
+        if window != "custom":
+            return today - timedelta(days=int(window.removesuffix("d")) - 1), today
+        first = _day("From", "from", today - timedelta(days=29), today)
+        last = _day("To", "to", today, today)
+        if last < first:
+            st.caption("The window ends before it starts; showing the day it ends on.")
+        elif last - first > LONGEST_WINDOW:
+            st.caption("A window covers 366 days at most; showing the last 366.")
+        return max(min(first, last), last - LONGEST_WINDOW), last
+
+
+def _day(label: str, name: str, default: date, today: date) -> date:
+    try:
+        chosen = min(date.fromisoformat(st.query_params.get(name, default.isoformat())), today)
+    except ValueError:
+        chosen = default
+    _show(name, chosen)
+    st.date_input(label, key=f"pick_{name}", max_value=today, on_change=_picked, args=(name,))
+    return chosen
+
+
+def _choice(label: str, names: dict[str, str], *, name: str, everything: str) -> str | None:
+    labels = {ALL: everything} | {id_: f"{text} · {id_}" if text != id_ else id_ for id_, text in names.items()}
+    chosen = _valid(name, labels)
+    if chosen is None:
+        messages.unknown_in_link(f"Unknown {label.lower()}")
+    _show(name, chosen or ALL)
+    with st.sidebar:
+        st.selectbox(
+            label, labels, format_func=labels.__getitem__, key=f"pick_{name}", on_change=_picked, args=(name,),
+        )  # fmt: skip
+    return chosen or None
+
+
+def _valid(name: str, known: Iterable[str]) -> str | None:
+    """What the address says if it is one of the known values, ``""`` if it is silent, ``None`` if it is neither."""
+    said = st.query_params.get(name, ALL)
+    return said if said == ALL or said in set(known) else None
+
+
+def _show(name: str, value: object) -> None:
+    st.session_state[f"pick_{name}"] = value
+
+
+def _picked(name: str) -> None:
+    value = st.session_state[f"pick_{name}"]
+    _write(name, value.isoformat() if isinstance(value, date) else value)
+
+
+def _write(name: str, value: str | None) -> None:
+    """Change the address; what is at its default has no place in it."""
+    if name == "org":
+        st.query_params.pop("project", None)
+    if name == "window" and value != "custom":
+        st.query_params.pop("from", None)
+        st.query_params.pop("to", None)
+    if value in (None, ALL) or (name == "window" and value == DEFAULT_WINDOW):
+        st.query_params.pop(name, None)
+    else:
+        st.query_params[name] = value
+
+
+def _names(frame: pd.DataFrame) -> dict[str, str]:
+    return dict(zip(frame["id"], frame["name"], strict=True))

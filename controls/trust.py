@@ -1,0 +1,59 @@
+"""The trust strip: how old the figures are, how much stands behind them, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from controls.messages import number, percent
+from queries.retrievals import POOL
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What a page knows about the log behind its figures."""
+
+    as_of: datetime
+    newest: datetime | None
+    rows: int
+    retrievals: int
+    complete: int
+    truncated: int
+    repeated: int
+    unusable: int
+    degraded: tuple[str, ...] = ()
+
+
+def strip(trust: Trust) -> None:
+    """One line under the title; what needs attention stands first, in ochre with a sign."""
+    parts = [f":orange[:material/warning: {sentence}]" for sentence in (*trust.degraded, *_alarms(trust))]
+    parts.append(f"as of {trust.as_of:%H:%M} UTC")
+    parts.append(f"{number(trust.rows)} log rows in {number(trust.retrievals)} retrievals")
+    if trust.newest is not None:
+        parts.append(f"newest {trust.newest:%-d %b %H:%M}")
+    if trust.retrievals:
+        parts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
+    if trust.truncated:
+        parts.append(f"{number(trust.truncated)} {'pool' if trust.truncated == 1 else 'pools'} full at {POOL}")
+    st.caption(" · ".join(parts), help=EXPLANATION)
+
+
+def _alarms(trust: Trust) -> list[str]:
+    counted = (
+        (trust.retrievals - trust.complete, "retrieval", "logged incompletely"),
+        (trust.repeated, "retrieval", "logged twice"),
+        (trust.unusable, "row", "without a finite score"),
+    )
+    return [f"{number(n)} {noun}{'' if n == 1 else 's'} {fault}" for n, noun, fault in counted if n]
+
+
+EXPLANATION = (
+    "Log coverage is the share of retrievals whose two rank columns are whole, each rank given once: only these "
+    "can say what feedback moved. Logging is lossy by design, so a gap is not an error of this page. "
+    f"A pool that is full at {POOL} candidates may have lost the ones after it."
+)

@@ -1,0 +1,73 @@
+"""``python -m jobs NAME …``: what runs without a person. One sentence on stderr and exit code 1 when it cannot."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from jobs import demo, doctor, grant, migrate
+from queries.embedded import EmbeddedError
+from queries.errors import StoreError
+from settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+INTERRUPTED = 130
+
+
+class Job(NamedTuple):
+    """A command: what it is for, what it takes, what it does."""
+
+    help: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    main: Callable[[argparse.Namespace, Settings], int]
+
+
+JOBS = {
+    "doctor": Job("say what the store has and lacks, and the SQL that would mend it", doctor.arguments, doctor.main),
+    "migrate": Job("create or update schema rankscope", migrate.arguments, migrate.main),
+    "demo": Job("prepare the embedded store and fill it once", demo.arguments, demo.main),
+    "grant": Job("give a name a role", grant.grant_arguments, grant.grant),
+    "revoke": Job("take every role from a name", grant.revoke_arguments, grant.revoke),
+    "principals": Job("list who was granted which role", grant.no_arguments, grant.principals),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of every job."""
+    root = argparse.ArgumentParser(prog="python -m jobs", description="Rankscope's jobs.")
+    commands = root.add_subparsers(dest="job", metavar="NAME", required=True)
+    for name, job in JOBS.items():
+        job.arguments(commands.add_parser(name, help=job.help, description=job.help))
+    return root
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Do one job and return its exit code."""
+    args = parser().parse_args(argv)
+    try:
+        code = JOBS[args.job].main(args, Settings.read(os.environ))
+        sys.stdout.flush()
+    except StoreError as error:
+        return _fail(error.sentence)
+    except (SettingsError, EmbeddedError, grant.GrantError, migrate.MigrateError) as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough; Python would complain once more while flushing at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _fail(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(run())

@@ -1,0 +1,62 @@
+"""The store a job works on: the one the settings name, or the embedded one."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from queries.embedded import start
+from queries.errors import StoreError
+from queries.owner import create_database, owning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+    from settings import Settings
+
+DATABASE = "rankscope"  # in the embedded server
+OWNER_NEEDED = "This needs the owner's login: set RANKSCOPE_OWNER_URL."
+
+
+@dataclass(frozen=True)
+class Target:
+    """A store open to its owner, and whether it is the embedded one."""
+
+    engine: Engine
+    embedded: bool
+
+
+@contextmanager
+def owned(settings: Settings) -> Iterator[Target]:
+    """The owner's engine on the settings' store; the embedded server is started for as long as this lasts."""
+    url = settings.owner_url or settings.database_url
+    if url is None:
+        with embedded(settings.data_folder) as engine:
+            yield Target(engine, embedded=True)
+        return
+    try:
+        with owning(url) as engine:
+            yield Target(engine, embedded=False)
+    except StoreError as error:
+        if settings.owner_url is None and error.kind in ("privilege", "read_only"):
+            raise StoreError(error.kind, f"{error.sentence} {OWNER_NEEDED}", error.sqlstate) from error
+        raise
+
+
+@contextmanager
+def embedded(folder: Path, *, linger: bool = False) -> Iterator[Engine]:
+    """The owner's engine on the embedded store, whose database is created if missing.
+
+    With ``linger`` the server outlives this for a few seconds, so that whoever starts next finds it running.
+    """
+    with start(folder) as lease:
+        with owning(lease.url()) as engine:
+            create_database(engine, DATABASE)
+        with owning(lease.url(database=DATABASE)) as engine:
+            yield engine
+        if linger:
+            lease.release(linger=True)

@@ -1,0 +1,27 @@
+"""Overview: every organization in scope, what feedback changed, and how far the log can be trusted."""
+
+import streamlit as st
+
+from charts.activity import feedback_by_day
+from controls import messages, organizations, trust
+from controls.loading import load, shape
+from controls.view import view
+from queries.organizations import Features
+from queries.overview import DailyRetrievals, Overview
+
+scope = view().scope
+now = load(Overview(scope, shape()), DailyRetrievals(scope, shape()), Features(scope))
+overview, daily, features = now.frames
+before = load(Overview(scope.before(), shape())).frames[0]
+
+trust.strip(organizations.trust_of(overview, now.as_of, shape()))
+organizations.figures(overview, before)
+if daily.empty:
+    messages.nothing_found("retrievals")
+else:
+    st.plotly_chart(
+        feedback_by_day(daily, scope.since, scope.until),
+        key="by_day",
+        alt="Retrievals per day, split by whether feedback changed the top 5",
+    )
+organizations.table(overview, daily, features, scope)

@@ -1,0 +1,108 @@
+"""The script around every page: who asks, which scope, which page; a page never runs without it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from controls import loading, messages
+from controls.access import NotAllowedError, Principal, current_principal
+from controls.scope import choose_scope, scope_address
+from controls.view import shown_to
+from queries.errors import StoreError
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+ICON = Path(__file__).with_name("icon.png")  # a Material icon here would be fetched from a foreign host
+NOT_ISOLATED = (
+    "Organizations are kept apart by the predicates of this application alone. "
+    "`python -m jobs doctor` prints the roles and policies that would let the database enforce it."
+)
+LOGO = Path(__file__).with_name("logo.svg")
+log = logging.getLogger("rankscope.page")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One page: its script, its name, and the question it answers."""
+
+    script: str
+    title: str
+    icon: str
+    answers: str
+
+
+SECTIONS = {
+    "Fleet": [
+        Entry(
+            "overview.py",
+            "Overview",
+            ":material/monitoring:",
+            "What each organization stores and retrieves, what feedback changed",
+        ),
+    ],
+}
+
+
+def draw_navigation(pages: dict[str, dict[StreamlitPage, Entry]]) -> None:
+    """Links to every page, by section, that take the scope along; Streamlit's own menu would drop it."""
+    with st.sidebar:
+        for section, found in pages.items():
+            st.caption(section)
+            for page in found:
+                st.page_link(page, query_params=scope_address())
+
+
+def banner(principal: Principal) -> None:
+    """Who is asking and what they are connected to, at the foot of the sidebar."""
+    with st.sidebar:
+        st.divider()
+        access = "reads and writes" if loading.may_write() else "read-only"
+        st.text(f"{principal.name}, {principal.role}")
+        st.caption(f":material/database: {loading.store_name()}, {access}")
+        if (gap := loading.isolation_gap()) is not None:
+            st.caption(f":orange[:material/warning: {gap}]", help=NOT_ISOLATED)
+
+
+def main() -> None:
+    """Draw the frame, then the page inside it."""
+    st.logo(LOGO, icon_image=ICON, size="large")
+    st.set_page_config(page_title="Rankscope", page_icon=ICON, layout="wide")
+    loading.settle_memory()
+    pages = {
+        section: {st.Page(entry.script, title=entry.title, icon=entry.icon): entry for entry in entries}
+        for section, entries in SECTIONS.items()
+    }
+    page = st.navigation({section: list(found) for section, found in pages.items()}, position="hidden")
+    entry = next(found[page] for found in pages.values() if page in found)
+    started = time.perf_counter()
+    outcome = "ok"
+    st.title(entry.title)
+    try:
+        principal = current_principal()
+        draw_navigation(pages)
+        scope = choose_scope(principal)
+        banner(principal)
+        if scope is None:
+            messages.no_organizations()
+            return
+        st.text(f"{entry.answers}: {scope.in_words()}; changes are against the {scope.days} days before.")
+        with shown_to(principal, scope):
+            page.run()
+    except NotAllowedError as error:
+        outcome = "not allowed"
+        messages.not_allowed(str(error))
+    except StoreError as error:
+        outcome = error.kind
+        messages.failed(error)
+    finally:
+        log.info("page name=%s ms=%.0f outcome=%s", entry.title, (time.perf_counter() - started) * 1000, outcome)
+
+
+main()

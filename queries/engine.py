@@ -1,0 +1,228 @@
+"""How Rankscope talks to Postgres: short read-only transactions in one principal's reach, each with a deadline."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from sqlalchemy import create_engine, event, exc, text
+from sqlalchemy.engine import make_url
+
+from queries.errors import BAD_ADDRESS, DeadlineError, StoreError, store_error
+from queries.frames import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    import pandas as pd
+    from psycopg.abc import PQGen
+    from sqlalchemy import URL, Connection, Engine, Executable
+
+    from queries.scope import Reach, Scope
+
+log = logging.getLogger("rankscope.store")
+
+LIST, AGGREGATE, RUN = 1.0, 5.0, 30.0  # seconds a list, an aggregate, and an explicitly started run may take
+GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
+CONNECT = 3.0
+PING = 1.0
+POOL_WAIT = 5.0
+
+# Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
+SET_LOCAL = text("select set_config(key, value, true) from json_each_text(cast(:settings as json))")
+
+RV = TypeVar("RV")
+
+
+class Question(Protocol):
+    """A query as a value: its fields are the parameters, ``statement()`` is pure, ``row`` types the answer."""
+
+    row: ClassVar[type]
+    limit: ClassVar[float]
+
+    @property
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        ...
+
+    def statement(self) -> Executable:
+        """The SQL, with every value bound."""
+        ...
+
+
+class DeadlineConnection(psycopg.Connection[Any]):
+    """A connection that gives up on a server which neither answers nor closes.
+
+    No server-side timeout helps against a stopped process or a network that swallows packets: only the client can
+    stop waiting. The socket is closed then, because its protocol state is unknown.
+    """
+
+    deadline: float = AGGREGATE + GRACE
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Wait for the server, at most until the deadline."""
+        try:
+            return super().wait(gen, interval, self.deadline if timeout is None else timeout)
+        except pg._WaitTimeout as late:  # noqa: SLF001 - the only name psycopg gives this error
+            self.pgconn.finish()
+            raise DeadlineError("no answer within the client's deadline") from late
+
+
+def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Engine:
+    """An engine with the pool, timeouts and deadline that every page relies on; ``name`` shows in pg_stat_activity."""
+    target = _target(url)
+
+    def connect() -> psycopg.Connection[Any]:
+        options = target.translate_connect_args(username="user", database="dbname") | dict(target.query)
+        options.setdefault("connect_timeout", str(int(CONNECT)))
+        options.setdefault("application_name", name)
+        return DeadlineConnection.connect(**options)
+
+    engine = create_engine(
+        target,
+        creator=connect,
+        pool_size=pool,
+        max_overflow=overflow,
+        pool_timeout=POOL_WAIT,
+        pool_pre_ping=True,
+        pool_recycle=300,
+        hide_parameters=True,
+    )
+    event.listen(engine, "checkin", _shorten_deadline)
+    return engine
+
+
+def _target(url: str) -> URL:
+    try:
+        target = make_url(url)
+    except (exc.ArgumentError, ValueError):
+        # Not "from": the error quotes the address, which may hold a password.
+        raise StoreError("address", BAD_ADDRESS) from None
+    if target.get_backend_name() not in ("postgresql", "postgres"):
+        raise StoreError("address", BAD_ADDRESS)
+    return target.set(drivername="postgresql+psycopg")
+
+
+def _shorten_deadline(raw: DeadlineConnection | None, _record: object) -> None:
+    # The ping before the next use must not wait as long as the last question was allowed to.
+    if raw is not None:
+        raw.deadline = PING
+
+
+class Store:
+    """A store that can be asked questions; ``writer`` is absent where Rankscope may only read."""
+
+    def __init__(self, reader: Engine, writer: Engine | None = None) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    @contextmanager
+    def reading(
+        self, reach: Reach, limit: float = AGGREGATE, principal: str = "", name: str | None = None
+    ) -> Iterator[Connection]:
+        """One read-only snapshot in one reach: figures taken inside agree with each other.
+
+        ``name`` shows in pg_stat_activity for as long as the snapshot is open.
+        """
+        settings = {**reach.settings(), "dash.principal": principal, "statement_timeout": f"{int(limit * 1000)}"}
+        if name is not None:
+            settings["application_name"] = f"rankscope {name}"
+        with _sentences():
+            connection = self._prepared(settings, limit)
+            try:
+                yield connection
+            finally:
+                _give_back(connection)
+
+    def _prepared(self, settings: dict[str, str], limit: float, *, again: bool = True) -> Connection:
+        connection = self.reader.connect()
+        try:
+            _prepare(connection, settings, limit)
+        except exc.DBAPIError as error:
+            _give_back(connection)
+            # The server may go between the ping and the first statement; nothing was read yet, so begin anew once.
+            if again and error.connection_invalidated and not isinstance(error.orig, DeadlineError):
+                return self._prepared(settings, limit, again=False)
+            raise
+        return connection
+
+    def ask(self, question: Question) -> pd.DataFrame:
+        """The answer to one question as a frame typed by its row dataclass, in a transaction of its own.
+
+        A connection that turns out to be dead is replaced and the question asked once more: reading is safe to repeat.
+        """
+        try:
+            return self._ask(question)
+        except StoreError as error:
+            if error.kind == "silent" or not _was_cut(error):
+                raise
+            return self._ask(question)
+
+    def _ask(self, question: Question) -> pd.DataFrame:
+        with self.reading(question.scope.reach, question.limit, name=type(question).__name__) as connection:
+            return ask(connection, question)
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self.reader.dispose()
+        if self.writer is not None:
+            self.writer.dispose()
+
+
+def ask(connection: Connection, question: Question) -> pd.DataFrame:
+    """The answer to a question inside a snapshot that is already open; one log line, never a value."""
+    name = type(question).__name__
+    started = time.perf_counter()
+    rows: list[Any] | None = None
+    state = "ok"
+    try:
+        rows = [tuple(row) for row in connection.execute(question.statement())]
+    except exc.DBAPIError as error:
+        state = store_error(error).sqlstate or "none"
+        raise
+    finally:
+        spent = (time.perf_counter() - started) * 1000
+        log.info("query name=%s ms=%.1f rows=%s state=%s", name, spent, "-" if rows is None else len(rows), state)
+    return frame(rows, question.row)
+
+
+def _give_back(connection: Connection) -> None:
+    """End the snapshot; a connection that died after its last answer takes nothing away from that answer."""
+    with suppress(exc.DBAPIError):
+        connection.close()
+
+
+def _prepare(connection: Connection, settings: dict[str, str], limit: float) -> None:
+    raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+    raw.deadline = limit + GRACE
+    connection.execute(text("set transaction isolation level repeatable read, read only"))
+    connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
+
+
+def answers(engine: Engine, *, limit: float) -> bool:
+    """Whether the server answers ``select 1`` within a limit in seconds."""
+    try:
+        with engine.connect() as connection:
+            raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+            raw.deadline = limit
+            return bool(connection.execute(text("select 1")).scalar_one() == 1)
+    except exc.SQLAlchemyError:
+        return False
+
+
+@contextmanager
+def _sentences() -> Generator[None]:
+    try:
+        yield
+    except (exc.SQLAlchemyError, psycopg.Error) as error:
+        raise store_error(error) from error
+
+
+def _was_cut(error: StoreError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, exc.DBAPIError) and cause.connection_invalidated

@@ -1,0 +1,108 @@
+"""What went wrong with the store, as one sentence an operator can act on: no SQL, host, user or traceback."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import psycopg
+from sqlalchemy import exc
+
+NOT_ANSWERING = "The database is not answering. Nothing was changed. Try again in a moment."
+BAD_ADDRESS = "The store's address cannot be read. DATABASE_URL has the form postgresql://user@host:port/database."
+UNREACHABLE = "The database cannot be reached. Check that it runs and that DATABASE_URL names it."
+BUSY = "All connections to the database are in use. Try again in a few seconds."
+UNKNOWN = "The database refused this question. The log on the server names the reason."
+
+# SQLSTATE, or its two-character class → (what it is called in the log, what the operator reads).
+SENTENCES: dict[str, tuple[str, str]] = {
+    "08": ("connection", NOT_ANSWERING),
+    "22": (
+        "data",
+        "The store holds a value that cannot be read as what it should be. `python -m jobs doctor` says more.",
+    ),
+    "22P02": ("data", "This address names something that cannot exist. Check the link."),
+    "23": ("conflict", "The change conflicts with what is already stored. Nothing was changed."),
+    "25006": ("read_only", "This database accepts no writes now: it is a standby or set to read-only."),
+    "25P03": ("idle", "The question was left open too long and the database ended it. Try again."),
+    "28": ("login", "The database rejected the login. Check user and password in DATABASE_URL."),
+    "28P01": ("login", "The database rejected the password. Check DATABASE_URL."),
+    "3D000": ("database", "The database named in DATABASE_URL does not exist on that server."),
+    "3F000": ("schema", "Rankscope's own schema is missing. Run `python -m jobs migrate`."),
+    "40001": ("retry", "Someone else changed the same data at the same moment. Nothing was changed. Try again."),
+    "40P01": ("retry", "Someone else changed the same data at the same moment. Nothing was changed. Try again."),
+    "42501": (
+        "privilege",
+        "The database user may not do this. `python -m jobs doctor` prints the grants that are missing.",
+    ),
+    "42703": ("column", "The store lacks a column that this page needs. `python -m jobs doctor` names it."),
+    "42704": ("extension", "The store lacks the pgvector extension. `python -m jobs doctor` prints how to add it."),
+    "42883": (
+        "extension",
+        "The store lacks a function that this page needs. `python -m jobs doctor` names what is missing.",
+    ),
+    "42P01": ("table", "The store lacks a table that this page needs. `python -m jobs doctor` names it."),
+    "53": ("resources", "The database is out of memory or disk space. Its administrator has to make room."),
+    "53300": ("connections", "The database accepts no more connections. Try again in a few seconds."),
+    "55P03": ("locked", "Someone else is changing the same row. Nothing was changed. Try again."),
+    "57014": (
+        "slow",
+        "The question took longer than its limit and was stopped. Choose a shorter window or one organization.",
+    ),
+    "57P01": ("restarting", NOT_ANSWERING),
+    "57P02": ("restarting", NOT_ANSWERING),
+    "57P03": ("starting", "The database is starting or recovering. Try again in a moment."),
+    "58": ("system", "The database reports a failure of its own system. Its administrator has to look."),
+    "XX": ("internal", "The database reports an internal failure. Its administrator has to look."),
+}
+
+
+class DeadlineError(psycopg.OperationalError):
+    """The server was silent for longer than the client waits: it is stopped, or the network swallows packets."""
+
+
+@dataclass(eq=False)
+class StoreError(Exception):
+    """A failed read or write: what to call it, what to tell the operator, and the SQLSTATE if there was one."""
+
+    kind: str
+    sentence: str
+    sqlstate: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.sqlstate or 'no sqlstate'})"
+
+
+def store_error(error: Exception) -> StoreError:
+    """The sentence for any error that SQLAlchemy or psycopg raised, found by SQLSTATE and never by its text."""
+    if isinstance(error, StoreError):
+        return error
+    if isinstance(error, exc.TimeoutError):
+        return StoreError("busy", BUSY)
+    original = error.orig if isinstance(error, exc.DBAPIError) else error
+    state = getattr(original, "sqlstate", None)
+    if state is None:
+        if isinstance(original, DeadlineError):
+            return StoreError("silent", NOT_ANSWERING)
+        if isinstance(original, psycopg.OperationalError):
+            return _connect_error(original)
+        return StoreError("unknown", UNKNOWN)
+    kind, sentence = SENTENCES.get(state) or SENTENCES.get(state[:2]) or ("unknown", UNKNOWN)
+    return StoreError(kind, sentence, state)
+
+
+# While connecting psycopg passes on libpq's text only: the server's FATAL line is all there is to go by.
+FATAL_LINES = (
+    (r"password authentication failed", "28P01"),
+    (r"no pg_hba\.conf entry|role \".*\" does not exist|no password supplied", "28"),
+    (r"database \".*\" does not exist", "3D000"),
+    (r"too many (clients|connections)|remaining connection slots", "53300"),
+    (r"is starting up|is shutting down|in recovery mode|not yet accepting", "57P03"),
+)
+
+
+def _connect_error(error: psycopg.OperationalError) -> StoreError:
+    for pattern, state in FATAL_LINES:
+        if re.search(pattern, str(error)):
+            return StoreError(*SENTENCES[state], state)
+    return StoreError("unreachable", UNREACHABLE)

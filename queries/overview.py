@@ -1,0 +1,165 @@
+"""Every organization in scope at a glance: what it stores, retrieves, and what feedback did to that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import and_, func, select
+
+from queries import schema
+from queries.engine import AGGREGATE
+from queries.organizations import LONGEST_NAME
+from queries.retrievals import POOL, retrievals
+from queries.shape import COMPLETE_SHAPE, LogShape
+
+if TYPE_CHECKING:
+    from sqlalchemy import CTE, Select
+
+    from queries.scope import Scope
+
+
+@dataclass(frozen=True)
+class OverviewRow:
+    """One organization: counts, so that totals and shares can be formed from them without rounding twice."""
+
+    org_id: str
+    name: str
+    observations: int
+    new_observations: int
+    retrievals: int
+    log_rows: int
+    complete: int
+    measured: int
+    moved: int
+    truncated: int
+    repeated: int
+    unusable: int
+    newest: datetime | None
+    sessions: int
+    accepted: int
+    rejected: int
+    rework: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One row per organization in scope, also for those without any activity.
+
+    ``measured`` counts the complete retrievals with weighting on: only these can say whether feedback moved the top 5.
+    """
+
+    scope: Scope
+    shape: LogShape = COMPLETE_SHAPE
+    row: ClassVar[type] = OverviewRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """Three aggregates joined to the organizations, each scanning its table once."""
+        orgs = schema.organizations
+        stored, logged, worked = self._stored(), self._logged(), self._worked()
+        mine = self.scope.reach.where(orgs.c.id) if self.scope.org is None else orgs.c.id == self.scope.org
+
+        def counted(table: CTE, *names: str) -> list[Any]:
+            return [func.coalesce(table.c[name], 0).label(name) for name in names]
+
+        return (
+            select(
+                orgs.c.id,
+                func.left(orgs.c.name, LONGEST_NAME),
+                *counted(stored, "observations", "new_observations"),
+                *counted(logged, "retrievals", "log_rows", "complete", "measured", "moved"),
+                *counted(logged, "truncated", "repeated", "unusable"),
+                logged.c.newest,
+                *counted(worked, "sessions", "accepted", "rejected", "rework"),
+            )
+            .select_from(orgs)
+            .join(stored, stored.c.org_id == orgs.c.id, isouter=True)
+            .join(logged, logged.c.org_id == orgs.c.id, isouter=True)
+            .join(worked, worked.c.org_id == orgs.c.id, isouter=True)
+            .where(mine)
+            .order_by(func.coalesce(logged.c.retrievals, 0).desc(), orgs.c.name, orgs.c.id)
+        )
+
+    def _stored(self) -> CTE:
+        table = schema.observations
+        recent = and_(table.c.created_at >= self.scope.since, table.c.created_at < self.scope.until)
+        return (
+            select(
+                table.c.org_id,
+                func.count().label("observations"),
+                func.count().filter(recent).label("new_observations"),
+            )
+            .where(self.scope.tenant(table), table.c.status == "active")
+            .group_by(table.c.org_id)
+            .cte("stored")
+        )
+
+    def _logged(self) -> CTE:
+        each = retrievals(self.scope, self.shape)
+        measured = and_(each.c.complete, each.c.weighted)
+        return (
+            select(
+                each.c.org_id,
+                func.count().label("retrievals"),
+                func.sum(each.c.candidates).label("log_rows"),
+                func.count().filter(each.c.complete).label("complete"),
+                func.count().filter(measured).label("measured"),
+                func.count().filter(and_(measured, each.c.moved)).label("moved"),
+                func.count().filter(each.c.candidates >= POOL).label("truncated"),
+                func.count().filter(each.c.repeated).label("repeated"),
+                func.sum(each.c.unusable).label("unusable"),
+                func.max(each.c.at).label("newest"),
+            )
+            .group_by(each.c.org_id)
+            .cte("logged")
+        )
+
+    def _worked(self) -> CTE:
+        table = schema.sessions
+        by_outcome = [func.count().filter(table.c.outcome == name).label(name) for name in schema.OUTCOMES]
+        return (
+            select(table.c.org_id, func.count().label("sessions"), *by_outcome)
+            .where(self.scope.where(table))
+            .group_by(table.c.org_id)
+            .cte("worked")
+        )
+
+
+@dataclass(frozen=True)
+class DailyRow:
+    """One organization on one day."""
+
+    org_id: str
+    day: datetime
+    retrievals: int
+    measured: int
+    moved: int
+
+
+@dataclass(frozen=True)
+class DailyRetrievals:
+    """Retrievals per organization and day (UTC); a day without any has no row."""
+
+    scope: Scope
+    shape: LogShape = COMPLETE_SHAPE
+    row: ClassVar[type] = DailyRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """The retrievals of the scope counted by the day they happened."""
+        each = retrievals(self.scope, self.shape)
+        day = func.date_trunc("day", each.c.at, "UTC")
+        measured = and_(each.c.complete, each.c.weighted)
+        return (
+            select(
+                each.c.org_id,
+                day,
+                func.count(),
+                func.count().filter(measured),
+                func.count().filter(and_(measured, each.c.moved)),
+            )
+            .group_by(each.c.org_id, day)
+            .order_by(each.c.org_id, day)
+        )

@@ -1,0 +1,120 @@
+"""Which organizations someone may see, and which part of that they are looking at."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, any_, bindparam, true
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Text
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, FromClause
+
+
+class OutOfReachError(Exception):
+    """Someone asked for an organization that they may not see, or that does not exist: the two look the same."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The organizations a principal may see; ``None`` means every one there is."""
+
+    orgs: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, orgs: frozenset[str] | None) -> Reach:
+        """The same set of organizations always gives the same value, whatever its order was."""
+        return cls(None if orgs is None else tuple(sorted(filter(is_storable, orgs))))
+
+    def settings(self) -> dict[str, str]:
+        """The transaction-local settings that row-level security reads."""
+        return {"dash.all_orgs": "on" if self.orgs is None else "", "dash.orgs": json.dumps(self.orgs or ())}
+
+    def allows(self, org: str) -> bool:
+        """Whether an organization lies in reach."""
+        return self.orgs is None or org in self.orgs
+
+    def where(self, column: ColumnElement[str]) -> ColumnElement[bool]:
+        """The same limit once more as a predicate: a second lock where row security cannot be switched on."""
+        if self.orgs is None:
+            return true()
+        return column == any_(bindparam(None, list(self.orgs), type_=ARRAY(Text)))
+
+
+EVERYTHING = Reach(None)
+NOTHING = Reach(())
+
+
+def is_storable(name: str) -> bool:
+    """Postgres stores neither NUL nor half a surrogate pair; asking with one is an error instead of no rows."""
+    return "\0" not in name and name.encode(errors="ignore").decode() == name
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an operator is looking at: an organization or all in reach, a project or all, and a window in UTC."""
+
+    reach: Reach
+    since: datetime
+    until: datetime
+    org: str | None = None
+    project: str | None = None
+    # Shown to the reader; the id alone decides what is asked for.
+    org_name: str | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.since >= self.until:
+            raise ValueError(f"a window ends after it starts; found {self.since} to {self.until}")
+        if self.org is not None and not self.reach.allows(self.org):
+            raise OutOfReachError
+        if self.project is not None and self.org is None:
+            raise ValueError("a project needs its organization; found none")
+
+    @classmethod
+    def of_days(
+        cls, reach: Reach, first: date, last: date, org: str | None = None, project: str | None = None
+    ) -> Scope:
+        """Whole days in UTC, both included, so that a link and a cache entry stay good for the day."""
+        since = datetime(first.year, first.month, first.day, tzinfo=UTC)
+        until = datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(days=1)
+        return cls(reach, since, until, org, project)
+
+    def where(self, table: FromClause, at: ColumnElement[datetime] | None = None) -> ColumnElement[bool]:
+        """Organization, project and window as one predicate on ``table``; ``at`` names another time than created_at."""
+        moment = table.c.created_at if at is None else at
+        return and_(self.tenant(table), moment >= self.since, moment < self.until)
+
+    def tenant(self, table: FromClause) -> ColumnElement[bool]:
+        """Organization and project without the window."""
+        limits = [self.reach.where(table.c.org_id)] if self.org is None else [table.c.org_id == self.org]
+        if self.project is not None:
+            limits.append(table.c.project_id == self.project)
+        return and_(*limits)
+
+    def named(self, org_name: str | None) -> Scope:
+        """The same scope with the organization's name for the reader."""
+        return replace(self, org_name=org_name)
+
+    @property
+    def days(self) -> int:
+        """The length of the window."""
+        return (self.until - self.since).days
+
+    def before(self) -> Scope:
+        """The window of equal length that ended where this one starts."""
+        return replace(self, since=self.since - (self.until - self.since), until=self.since)
+
+    def in_words(self) -> str:
+        """The scope as the reader would say it, for titles, reports and empty pages."""
+        if self.org is None:
+            who = "all organizations" if self.reach.orgs is None else f"{len(self.reach.orgs)} organizations"
+        else:
+            who = self.org_name or self.org
+        what = f", project {self.project}" if self.project else ""
+        last = self.until - timedelta(days=1)
+        first = f"{self.since.day} {self.since:%b}" + (f" {self.since.year}" if self.since.year != last.year else "")
+        return f"{who}{what}, {first} to {last.day} {last:%b %Y} (UTC)"

@@ -1,0 +1,101 @@
+"""What a store's own tables look like: a platform may lack what the documents only recommend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, func, literal, select, text
+from sqlalchemy.types import Text
+
+from queries import schema
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
+
+    from queries.scope import Scope
+
+# What 001 documents; nothing can be shown of retrievals without them.
+DOCUMENTED_LOG_COLUMNS = (
+    "session_id",
+    "org_id",
+    "project_id",
+    "query_text",
+    "observation_id",
+    "relevance_score",
+    "feedback_weight",
+    "weighted_score",
+    "unweighted_rank",
+    "weighted_rank",
+    "weighting_enabled",
+)
+ADDED_LOG_COLUMNS = ("id", "retrieval_id", "created_at", "injected", "corroboration_boost", "pipeline")
+
+COLUMNS = text(
+    """select c.relname, a.attname
+         from pg_class c
+         join pg_namespace n on n.oid = c.relnamespace
+         join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+        where n.nspname = :schema and c.relkind in ('r', 'p', 'v', 'm', 'f')"""
+)
+
+
+@dataclass(frozen=True)
+class LogShape:
+    """Which of the recommended columns ``retrieval_ab_logs`` has."""
+
+    retrieval_id: bool = True
+    created_at: bool = True
+
+    def rows(self, scope: Scope) -> Subquery:
+        """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
+
+        Without ``retrieval_id`` a retrieval is (session, query text), the only key that 001 offers; without
+        ``created_at`` its time is its session's.
+        """
+        logs = schema.retrieval_ab_logs
+        source: FromClause = logs
+        at: ColumnElement[object] = logs.c.created_at
+        if not self.created_at:
+            sessions = schema.sessions
+            source = logs.join(sessions, and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id))
+            at = sessions.c.created_at
+        retrieval: ColumnElement[str] = logs.c.retrieval_id.cast(Text)
+        if not self.retrieval_id:
+            retrieval = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
+        return (
+            select(
+                logs.c.org_id,
+                logs.c.project_id,
+                logs.c.session_id,
+                logs.c.observation_id,
+                logs.c.relevance_score,
+                logs.c.feedback_weight,
+                logs.c.weighted_score,
+                logs.c.unweighted_rank,
+                logs.c.weighted_rank,
+                logs.c.weighting_enabled,
+                retrieval.label("retrieval"),
+                at.label("at"),
+            )
+            .select_from(source)
+            .where(scope.where(logs, at))  # type: ignore[arg-type]
+            .subquery("log")
+        )
+
+
+COMPLETE_SHAPE = LogShape()
+
+
+def columns(connection: Connection, schema_name: str = "public") -> dict[str, frozenset[str]]:
+    """The columns of every table and view of a schema that this user can see in the catalogue."""
+    found: dict[str, set[str]] = {}
+    for table, column in connection.execute(COLUMNS, {"schema": schema_name}):
+        found.setdefault(table, set()).add(column)
+    return {table: frozenset(names) for table, names in found.items()}
+
+
+def log_shape(connection: Connection) -> LogShape:
+    """The shape of this store's log."""
+    log = columns(connection).get("retrieval_ab_logs", frozenset())
+    return LogShape(retrieval_id="retrieval_id" in log, created_at="created_at" in log)

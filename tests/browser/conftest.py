@@ -1,0 +1,69 @@
+"""A real Chromium, and a page that remembers every request, dialog and console line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser import chromium
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import ConsoleMessage, Dialog
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium.find()
+    if path is None:
+        pytest.fail(chromium.HELP)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        yield started
+        started.close()
+
+
+class Visit:
+    """A page of a browser, with what it did besides showing itself."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.page: Page = context.new_page()
+        self.requests: list[str] = []
+        self.dialogs: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("dialog", self._dismiss)
+        self.page.on("console", self._listen)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def _listen(self, line: ConsoleMessage) -> None:
+        if line.type == "error":
+            self.complaints.append(line.text)
+
+    def open(self, url: str) -> Page:
+        self.page.goto(url)
+        return self.settled()
+
+    def settled(self) -> Page:
+        """The page once its script has run and everything it sent is drawn."""
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=30_000)
+        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=30_000)
+        return self.page
+
+    def foreign_requests(self, home: str) -> list[str]:
+        """Requests to anything but the application itself."""
+        return [url for url in self.requests if not url.startswith((home, "data:", "blob:"))]
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    yield Visit(context)
+    context.close()

@@ -1,0 +1,95 @@
+"""A browser session without a browser: speaks Streamlit's websocket protocol and keeps every byte it was sent.
+
+The protocol is internal to Streamlit; requirements.txt pins the version it was written against.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+
+class Session:
+    """One session of one visitor; ``frames`` holds the raw messages of all runs, ``elements`` those of the last."""
+
+    def __init__(
+        self,
+        url: str,
+        query: str = "",
+        page: str = "",
+        headers: dict[str, str] | None = None,
+        origin: str | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        self.query = query
+        self.page = page
+        self.frames: list[bytes] = []
+        self.elements: list[Any] = []
+        self.seconds = 0.0
+        self._connection = connect(
+            f"ws://{parts.netloc}/_stcore/stream",
+            subprotocols=[Subprotocol("streamlit")],
+            origin=Origin(origin or url),
+            additional_headers=headers or {},
+            max_size=None,
+        )
+        self.socket = self._connection.__enter__()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._connection.__exit__(kind, error, at)
+
+    def run(self, widgets: dict[str, tuple[str, Any]] | None = None, limit: float = 60.0) -> Self:
+        """Run the script once with these widget values, each ``id: (field of WidgetState, value)``."""
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        message.rerun_script.page_name = self.page
+        for name, (field, value) in (widgets or {}).items():
+            state = message.rerun_script.widget_states.widgets.add()
+            state.id = name
+            setattr(state, field, value)
+        self.elements = []
+        started = time.perf_counter()
+        self.socket.send(message.SerializeToString())
+        while not self._finished(self.socket.recv(timeout=limit)):
+            pass
+        self.seconds = time.perf_counter() - started
+        return self
+
+    def _finished(self, raw: bytes | str) -> bool:
+        data = raw.encode() if isinstance(raw, str) else raw
+        self.frames.append(data)
+        message = ForwardMsg()
+        message.ParseFromString(data)
+        if message.WhichOneof("type") == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self.elements.append(message.delta.new_element)
+        return message.WhichOneof("type") == "script_finished"
+
+    def bodies(self, kind: str) -> list[str]:
+        """The text of every element of a kind: alert, text, markdown, heading, exception."""
+        found = [getattr(element, kind) for element in self.elements if element.WhichOneof("type") == kind]
+        return [element.message if kind == "exception" else element.body for element in found]
+
+    def widget(self, kind: str, label: str) -> Any:  # noqa: ANN401 - one of Streamlit's message types
+        """The widget of a kind with this label."""
+        for element in self.elements:
+            if element.WhichOneof("type") == kind and getattr(element, kind).label == label:
+                return getattr(element, kind)
+        raise LookupError(f"no {kind} labelled {label!r} among {[e.WhichOneof('type') for e in self.elements]}")
+
+    @property
+    def received(self) -> bytes:
+        """Everything this session was ever sent."""
+        return b"".join(self.frames)

@@ -1,0 +1,102 @@
+"""Overview's figures, as they stand on the page, against planted facts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import sample
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    """Acme: five retrievals, of which four complete and one moved; Birch: weighting off; Cedar: nothing."""
+    sample.add_organization(owner, "org_a", "Acme", features='{"corroboration_boost_enabled": true}')
+    sample.add_organization(owner, "org_b", "Birch", features='{"feedback_weighting_disabled": true}')
+    sample.add_organization(owner, "org_c", "Cedar", features="[1]")
+    sample.add_observations(owner, "org_a", 3)
+    sample.add_observations(owner, "org_a", 2, days_ago=50)
+    sample.add_retrieval(owner, "org_a", sample.swapped(8, 4, 5), name="moved")
+    for name in ("one", "two", "three"):
+        sample.add_retrieval(owner, "org_a", sample.unchanged(8), name=name)
+    sample.add_retrieval(owner, "org_a", sample.unchanged(8)[1:], name="a row is missing")
+    sample.add_retrieval(owner, "org_a", sample.unchanged(8), name="the window before", days_ago=40)
+    sample.add_retrieval(owner, "org_b", sample.swapped(8, 4, 5), name="off", weighted=False, days_ago=2)
+    for session, outcome in (("s1", "accepted"), ("s2", "accepted"), ("s3", "rework"), ("s4", None)):
+        sample.add_session(owner, "org_a", session, outcome)
+    return cluster.plain_url("dash_read", store_database)
+
+
+def test_the_figures_on_top(address: str) -> None:
+    with application(address) as test:
+        test.run()
+    assert not test.exception
+    figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
+    assert figures == {
+        "Observations": ("5", "+3 new"),
+        "Retrievals": ("6", "+500 %"),
+        "Top 5 changed": ("25 %", "+25 pt"),
+        "Accepted": ("66.7 %", ""),
+        "Log coverage": ("83.3 %", "-17 pt"),
+    }
+
+
+def test_the_trust_strip_names_what_is_missing(address: str) -> None:
+    with application(address) as test:
+        test.run()
+    strip = next(caption.value for caption in test.caption if "as of" in caption.value)
+    assert "1 retrieval logged incompletely" in strip
+    assert "47 log rows in 6 retrievals" in strip
+    assert "log coverage 83.3 %" in strip
+
+
+def test_the_table_has_a_row_per_organization(address: str) -> None:
+    with application(address) as test:
+        test.run()
+    table = test.dataframe[0].value.set_index("id")
+    assert list(table["organization"]) == ["Acme", "Birch", "Cedar"]
+    assert list(table["retrievals"]) == [5, 1, 0]
+    assert table["changed"].to_dict()["org_a"] == 0.25
+    assert table["changed"].isna().to_dict() == {"org_a": False, "org_b": True, "org_c": True}
+    assert table["coverage"].isna().to_dict() == {"org_a": False, "org_b": False, "org_c": True}
+    assert list(table["outcomes"]) == ["67 / 33 / 0", "—", "—"]
+    assert list(table["weighting"]) == ["on (default)", "off", "unreadable: not an object but an array"]
+    assert list(table["boost"]) == ["on", "off (default)", "unreadable: not an object but an array"]
+    days = table["by day"]["org_a"]
+    assert (len(days), sum(days), days[-2]) == (30, 5, 5)
+
+
+def test_the_chart_says_its_finding_and_adds_up(address: str) -> None:
+    with application(address) as test:
+        test.run()
+    spec = json.loads(test.get("plotly_chart")[0].proto.spec)
+    assert spec["layout"]["title"]["text"] == "Feedback changed the top 5 in 25 % of retrievals"
+    assert [trace["name"] for trace in spec["data"]] == ["changed", "kept", "weighting off or incomplete"]
+
+
+@pytest.mark.parametrize(("organization", "expected"), [("org_a", "5"), ("org_b", "1")])
+def test_a_scope_limits_every_figure(address: str, organization: str, expected: str) -> None:
+    with application(address, org=organization) as test:
+        test.run()
+    assert {metric.label: metric.value for metric in test.metric}["Retrievals"] == expected
+    assert len(test.dataframe[0].value) == 1
+
+
+def test_a_store_without_retrieval_ids_and_times_says_what_that_means(address: str, owner: Owner) -> None:
+    owner.execute("alter table retrieval_ab_logs drop column retrieval_id, drop column created_at")
+    with application(address) as test:
+        test.run()
+    assert not test.exception
+    strip = next(caption.value for caption in test.caption if "as of" in caption.value)
+    assert "logs no retrieval id" in strip
+    assert "logs no time" in strip

@@ -1,0 +1,182 @@
+"""What the shell says when something is wrong, empty or out of reach; and that a page cannot run without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import settings
+from controls import access
+from tests import sample
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str) -> str:
+    return cluster.plain_url("dash_read", store_database)
+
+
+def alerts(test: AppTest) -> list[str]:
+    assert not test.exception
+    return [alert.value for kind in (test.error, test.warning, test.info) for alert in kind]
+
+
+class TestBadStores:
+    @pytest.mark.parametrize(
+        ("damage", "expected"),
+        [
+            ("drop table retrieval_ab_logs cascade", "lacks a table"),
+            ("alter table observations drop column status cascade", "lacks a column"),
+            (
+                "drop schema public cascade; create schema public; grant usage on schema public to public",
+                "lacks a table",
+            ),
+            ("revoke select on sessions from dash_read", "may not do this"),
+            ("alter table retrieval_ab_logs alter column unweighted_rank type text", "lacks a function"),
+            ("alter table retrieval_ab_logs rename column weighted_rank to other", "lacks a column"),
+        ],
+    )
+    def test_a_store_that_lacks_something(self, address: str, owner: Owner, damage: str, expected: str) -> None:
+        sample.add_organization(owner, "org_a")
+        owner.execute(damage)
+        with application(address) as test:
+            said = alerts(test.run())
+        assert len(said) == 1
+        assert expected in said[0]
+        assert "select" not in said[0].lower()
+
+    @pytest.mark.parametrize(
+        ("url", "expected"),
+        [
+            ("postgresql://u:p@no-such-host.invalid/x", "cannot be reached"),
+            ("mysql://u:p@127.0.0.1/x", "address cannot be read"),
+        ],
+    )
+    def test_a_wrong_address(self, url: str, expected: str) -> None:
+        with application(url) as test:
+            assert expected in alerts(test.run())[0]
+
+    def test_a_database_that_does_not_exist(self, cluster: Cluster) -> None:
+        with application(cluster.plain_url("dash_read", "no_such_database")) as test:
+            assert "does not exist on that server" in alerts(test.run())[0]
+
+    def test_a_login_that_does_not_exist(self, cluster: Cluster, store_database: str) -> None:
+        with application(cluster.plain_url("nobody_here", store_database)) as test:
+            assert "rejected the login" in alerts(test.run())[0]
+
+    def test_a_store_that_accepts_no_writes_is_served_all_the_same(
+        self, cluster: Cluster, address: str, owner: Owner, store_database: str
+    ) -> None:
+        """A standby refuses writes as a read-only database does; Overview only reads."""
+        sample.add_organization(owner, "org_a")
+        owner.execute(f'alter database "{store_database}" set default_transaction_read_only = on')
+        with application(address) as test:
+            assert alerts(test.run()) == [
+                "No retrievals in this scope. Choose a longer window or another organization."
+            ]
+        assert cluster.run("select 1") == [(1,)]
+
+    def test_the_try_again_button_recovers(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        owner.execute("alter table sessions rename to elsewhere")
+        with application(address) as test:
+            test.run()
+            owner.execute("alter table elsewhere rename to sessions")
+            test.button("try_again").click().run()
+            assert "lacks" not in " ".join(alerts(test))
+
+
+class TestEmpty:
+    def test_a_store_without_organizations_explains_itself(self, address: str) -> None:
+        with application(address) as test:
+            assert "No organization can be seen here yet" in alerts(test.run())[0]
+
+    def test_an_organization_without_retrievals_explains_itself(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        with application(address) as test:
+            assert "No retrievals in this scope" in alerts(test.run())[0]
+            assert [metric.value for metric in test.metric] == ["0", "0", "—", "—", "—"]
+
+
+class TestScope:
+    @pytest.fixture(autouse=True)
+    def _two_organizations(self, owner: Owner) -> None:
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+            sample.add_retrieval(owner, org, sample.unchanged(8), name="r")
+
+    def test_the_address_is_the_scope(self, address: str) -> None:
+        with application(address, org="org_b", project="api", window="7d") as test:
+            test.run()
+            assert f"{sample.canary('org_b', 'name')}, project api" in test.text[0].value
+            assert "against the 7 days before" in test.text[0].value
+            assert test.selectbox("pick_org").value == "org_b"
+
+    def test_choosing_changes_the_address_and_an_organization_drops_the_project(self, address: str) -> None:
+        with application(address, org="org_b", project="api") as test:
+            test.run()
+            test.selectbox("pick_org").select("org_a").run()
+            assert test.query_params["org"] == "org_a"
+            assert "project" not in test.query_params
+            test.selectbox("pick_org").select("").run()
+            assert "org" not in test.query_params
+
+    @pytest.mark.parametrize("parameters", [{"org": "org_zzz"}, {"org": "org_a", "project": "nowhere"}])
+    def test_a_link_to_nothing_says_so(self, address: str, parameters: dict[str, str]) -> None:
+        with application(address, **parameters) as test:
+            assert "does not exist here, or you may not see it" in alerts(test.run())[0]
+
+    @pytest.mark.parametrize(
+        ("parameters", "days"),
+        [
+            ({"window": "custom", "from": "2026-01-01", "to": "2026-01-31"}, 31),
+            ({"window": "custom", "from": "2026-01-31", "to": "2026-01-01"}, 1),
+            ({"window": "custom", "from": "1970-01-01", "to": "2026-01-01"}, 367),
+            ({"window": "custom", "from": "rubbish", "to": "9999-12-31"}, 30),
+            ({"window": "forever"}, 30),
+        ],
+    )
+    def test_any_window_in_a_link_gives_a_bounded_one(
+        self, address: str, parameters: dict[str, str], days: int
+    ) -> None:
+        with application(address, **parameters) as test:
+            test.run()
+            assert not test.exception
+            assert f"against the {days} days before" in test.text[0].value
+
+
+class TestWithoutTheShell:
+    def test_a_page_on_its_own_refuses_to_run(self, address: str, caplog: pytest.LogCaptureFixture) -> None:
+        with application(address):
+            alone = AppTest.from_file(settings.ROOT / "pages" / "overview.py").run()
+        assert len(alone.exception) == 1
+        assert len(alone.main) == 1
+        assert "a page runs inside pages/shell.py" in caplog.text
+
+
+class TestLocalPrincipal:
+    """The shell guards itself, also when it is served without app.py."""
+
+    @pytest.mark.parametrize("server", [None, "", "0.0.0.0", "::", "192.0.2.7", "example.invalid"])  # noqa: S104 - refused
+    def test_a_port_that_others_can_reach_serves_nobody(self, server: str | None) -> None:
+        with pytest.raises(access.NotAllowedError):
+            access.local_principal(server)
+
+    @pytest.mark.parametrize("server", ["127.0.0.1", "localhost", "::1"])
+    def test_this_machines_user_is_admin(self, server: str) -> None:
+        principal = access.local_principal(server)
+        assert (principal.role, principal.orgs, principal.how) == ("admin", None, "local")
+        assert principal.name.startswith("local:")
+
+    def test_roles_contain_each_other(self) -> None:
+        operator = access.Principal("o", "operator", frozenset({"org_a"}), "proxy")
+        assert [operator.may(role) for role in ("viewer", "operator", "admin")] == [True, True, False]

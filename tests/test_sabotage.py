@@ -1,0 +1,131 @@
+"""Take one guard away at a time: each has to turn at least one test red, or the tests guard nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.app_server import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLATFORM = "queries/migrations/versions/platform_0001.py"
+
+
+@dataclass(frozen=True)
+class Sabotage:
+    """A guard, how to take it away, and the tests that should notice."""
+
+    guard: str
+    file: str
+    found: str
+    instead: str
+    tests: tuple[str, ...]
+
+
+SABOTAGES = (
+    Sabotage(
+        "row-level security", PLATFORM, "enable row level security", "disable row level security",
+        ("tests/queries/test_isolation.py::TestRowSecurity",),
+    ),
+    Sabotage(
+        "the scope of a policy", PLATFORM, "using ({scope}) with check ({scope})", "using (true) with check (true)",
+        ("tests/queries/test_isolation.py::TestRowSecurity",),
+    ),
+    Sabotage(
+        "a scope that ends with its transaction", "queries/engine.py", "set_config(key, value, true)",
+        "set_config(key, value, false)", ("tests/queries/test_isolation.py::TestPool",),
+    ),
+    Sabotage(
+        "the scope as JSON", "queries/scope.py", "json.dumps(self.orgs or ())",
+        "'[\"' + '\",\"'.join(','.join(self.orgs or ()).split(',')) + '\"]'",
+        ("tests/queries/test_scope.py", "tests/queries/test_isolation.py::TestNames"),
+    ),
+    Sabotage(
+        "column privileges of the write role", PLATFORM, "grant update (features) on organizations",
+        "grant update on organizations", ("tests/queries/test_isolation.py::TestPrivileges",),
+    ),
+    Sabotage(
+        "the append-only audit", "queries/migrations/versions/rankscope_0001.py", "raise exception '% is append-only'",
+        "raise notice '% is append-only'", ("tests/queries/test_isolation.py::TestPrivileges",),
+    ),
+    Sabotage(
+        "the reach in a cache key", "controls/loading.py",
+        "    return hashlib.sha256(repr(reach).encode()).hexdigest()[:16]", "    return ''",
+        ("tests/test_app.py::TestIsolation",),
+    ),
+    Sabotage(
+        "a statement's own limit", "queries/engine.py", '"statement_timeout": f"{int(limit * 1000)}"',
+        '"statement_timeout": "60000"', ("tests/queries/test_engine.py::TestSlow",),
+    ),
+    Sabotage(
+        "the client's deadline", "queries/engine.py", "self.deadline if timeout is None else timeout", "timeout",
+        ("tests/queries/test_engine.py::TestFrozen",),
+    ),
+    Sabotage(
+        "the ping before use", "queries/engine.py", "pool_pre_ping=True", "pool_pre_ping=False",
+        ("tests/queries/test_engine.py::TestKilled", "tests/test_app.py::TestRecovery"),
+    ),
+    Sabotage(
+        "the proxy's token", "controls/access.py",
+        "if not token or not hmac.compare_digest(sent.encode(), token.encode()):", "if not token:",
+        ("tests/test_app.py::TestWhoIsAsking",),
+    ),
+    Sabotage(
+        "the refusal of open addresses", "app.py", "    refuse_open_address(", "    str(",
+        ("tests/test_app.py::TestAddress",),
+    ),
+    Sabotage(
+        "the host check", "app.py", "self._names_us(scope) and self._may_download(scope)", "self._may_download(scope)",
+        ("tests/test_app.py::TestHeaders",),
+    ),
+    Sabotage("the security headers", "app.py", "Middleware(SecurityHeaders),", "", ("tests/test_app.py::TestHeaders",)),
+    Sabotage(
+        "sentences instead of errors", "queries/errors.py",
+        'StoreError("unreachable", UNREACHABLE)', 'StoreError("unreachable", str(error))',
+        ("tests/test_app.py::TestSecrets", "tests/queries/test_engine.py::TestSentences"),
+    ),
+    Sabotage(
+        "st.text for tenant text", "pages/shell.py",
+        'st.text(f"{entry.answers}', 'st.markdown(f"{entry.answers}',
+        ("tests/browser/test_overview.py::TestHostileTexts",),
+    ),
+    Sabotage(
+        "the shell around a page", "controls/view.py",
+        "    if found is None:\n        raise RuntimeError(", "    if found is None:\n        print(",
+        ("tests/pages/test_shell.py::TestWithoutTheShell",),
+    ),
+    Sabotage(
+        "the access check of the shell", "controls/access.py", "    if not _is_loopback(address):", "    if False:",
+        ("tests/pages/test_shell.py::TestLocalPrincipal",),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("sabotage", SABOTAGES, ids=lambda s: s.guard)
+def test_a_guard_taken_away_turns_a_test_red(sabotage: Sabotage, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv", ".git", ".rankscope", "*_cache", "__pycache__"))
+    target = copy / sabotage.file
+    source = target.read_text()
+    assert source.count(sabotage.found) == 1, f"{sabotage.file} no longer has this guard as it was"
+    target.write_text(source.replace(sabotage.found, sabotage.instead))
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *sabotage.tests],
+        cwd=copy,
+        env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 1, f"no test noticed:\n{ran.stdout[-2000:]}{ran.stderr[-500:]}"
+    assert " failed" in ran.stdout
