@@ -10,7 +10,7 @@ import streamlit as st
 from controls.messages import MISSING, number, percent
 from controls.scope import enter
 from controls.trust import Trust
-from queries.organizations import flag_states
+from queries.organizations import SHOWN, flag_states
 from queries.schema import OUTCOMES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from queries.shape import LogShape
 
 UP = "#1B7F79"
-METRIC_WIDTH = 147  # three beside each other on a narrow window
+METRIC_WIDTH = 144  # three beside each other on a narrow window
 OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
 RETRIEVALS = "Retrievals made in a session; others are never logged."
 TOP_CHANGED = (
@@ -82,6 +82,8 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame) -> None:
 
 def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
     """One row per organization; its button moves the scope there."""
+    if len(overview) == SHOWN:
+        st.caption(f"The {number(SHOWN)} most active organizations; all figures of this page count these alone.")
     shown = _rows(overview, daily, features, scope)
     entered = st.column_config.ButtonColumn(
         "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(tuple(overview["org_id"]),)
@@ -96,8 +98,8 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
             "organization": st.column_config.TextColumn("Organization", width="medium", pinned=True),
             "observations": st.column_config.NumberColumn("Observations", format="localized"),
             "retrievals": st.column_config.NumberColumn("Retrievals", format="localized"),
-            "by day": st.column_config.BarChartColumn(
-                "By day", width="small", y_min=0, color=UP, help="Retrievals per day of the window."
+            "by day": st.column_config.AreaChartColumn(
+                "By day", width=100, y_min=0, color=UP, help="Retrievals per day of the window."
             ),
             "changed": st.column_config.ProgressColumn(
                 "Top 5 changed",

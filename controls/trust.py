@@ -31,16 +31,18 @@ class Trust:
 
 def strip(trust: Trust) -> None:
     """One line under the title; what needs attention stands first, in ochre with a sign."""
-    parts = [f":orange[:material/warning: {sentence}]" for sentence in (*trust.degraded, *_alarms(trust))]
-    parts.append(f"as of {trust.as_of:%H:%M} UTC")
-    parts.append(f"{number(trust.rows)} log rows in {number(trust.retrievals)} retrievals")
+    alarms = [f":orange[:material/warning: {sentence}]" for sentence in (*trust.degraded, *_alarms(trust))]
+    facts = [
+        f"as of {trust.as_of:%H:%M} UTC",
+        f"{number(trust.rows)} log rows in {number(trust.retrievals)} retrievals",
+    ]
     if trust.newest is not None:
-        parts.append(f"newest {trust.newest:%-d %b %H:%M}")
+        facts.append(f"newest {trust.newest:%-d %b %H:%M}")
     if trust.retrievals:
-        parts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
+        facts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
     if trust.truncated:
-        parts.append(f"{number(trust.truncated)} {'pool' if trust.truncated == 1 else 'pools'} full at {POOL}")
-    st.caption(" · ".join(parts), help=EXPLANATION)
+        facts.append(f"{number(trust.truncated)} {'pool' if trust.truncated == 1 else 'pools'} full at {POOL}")
+    st.markdown(" · ".join(f":small[{part}]" for part in (*alarms, f":gray[{' · '.join(facts)}]")), help=EXPLANATION)
 
 
 def _alarms(trust: Trust) -> list[str]:

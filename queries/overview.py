@@ -10,7 +10,7 @@ from sqlalchemy import and_, func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
-from queries.organizations import LONGEST_NAME
+from queries.organizations import LONGEST_NAME, SHOWN
 from queries.retrievals import POOL, retrievals
 from queries.shape import COMPLETE_SHAPE, LogShape
 
@@ -80,6 +80,7 @@ class Overview:
             .join(worked, worked.c.org_id == orgs.c.id, isouter=True)
             .where(mine)
             .order_by(func.coalesce(logged.c.retrievals, 0).desc(), orgs.c.name, orgs.c.id)
+            .limit(SHOWN)
         )
 
     def _stored(self) -> CTE:

@@ -54,7 +54,7 @@ def test_the_figures_on_top(address: str) -> None:
 def test_the_trust_strip_names_what_is_missing(address: str) -> None:
     with application(address) as test:
         test.run()
-    strip = next(caption.value for caption in test.caption if "as of" in caption.value)
+    strip = next(line.value for line in test.markdown if "as of" in line.value)
     assert "1 retrieval logged incompletely" in strip
     assert "47 log rows in 6 retrievals" in strip
     assert "log coverage 83.3 %" in strip
@@ -97,6 +97,6 @@ def test_a_store_without_retrieval_ids_and_times_says_what_that_means(address: s
     with application(address) as test:
         test.run()
     assert not test.exception
-    strip = next(caption.value for caption in test.caption if "as of" in caption.value)
+    strip = next(line.value for line in test.markdown if "as of" in line.value)
     assert "logs no retrieval id" in strip
     assert "logs no time" in strip
