@@ -82,7 +82,8 @@ class Explanation:
             for step, rank_of, score_of in zip(steps, places, scores, strict=True):
                 place = int(rank_of[column])
                 score = float(score_of[column]) if place >= 0 else before
-                facts = {"score": score, "delta": score - before, "place": place}
+                # sentences are read beside tables, which count from 1
+                facts = {"score": score, "delta": score - before, "place": place + 1}
                 sentence = _sentence(step.stage, self.ranking, position, facts)
                 effects.append(StageEffect(step.stage, score, score - before, place if place >= 0 else None, sentence))
                 if place < 0:
@@ -126,11 +127,11 @@ def why_not_returned(ranking: Ranking, label: Any, k: int | None = None) -> str:
     row = explain(ranking, ids=[label]).rows[0]
     if row.dropped_by is not None:
         before = next((effect.rank for effect in reversed(row.effects[:-1])), None)
-        place = "" if before is None else f" at rank {before}"
+        place = "" if before is None else f" from place {before + 1}"
         return f"{label} was dropped by {type(row.dropped_by).__name__}{place}: {row.effects[-1].sentence}"
     if k is not None and row.rank is not None and row.rank >= k:
-        return f"{label} has rank {row.rank}, beyond the best {k}"
-    return f"{label} was returned at rank {row.rank}"
+        return f"{label} has place {row.rank + 1}, beyond the best {k}"
+    return f"{label} was returned" + ("" if row.rank is None else f" at place {row.rank + 1}")
 
 
 def _decisive(first: RowExplanation, second: RowExplanation) -> int:
@@ -150,7 +151,7 @@ def _scores_at(scores: npt.NDArray[np.float64], found: Positions) -> npt.NDArray
 
 def _sentence(stage: Stage, ranking: Ranking, position: int, facts: dict[str, Any]) -> str:
     """The stage's own words about one row, filled from its fields and the row's columns."""
-    name, delta, held = type(stage).__name__, facts["delta"], facts["place"] >= 0
+    name, delta, held = type(stage).__name__, facts["delta"], facts["place"] > 0
     template: str | None = getattr(stage, "words" if held else "dropped", None)
     if template is None:
         return f"{name}: {delta:+.{DIGITS}f}" if held else f"dropped by {name}"

@@ -106,11 +106,11 @@ class TestWhy:
 
     def test_why_not_returned(self) -> None:
         assert why_not_returned(RANKING, "a") == (
-            "a was dropped by TokenBudget at rank 2: does not fit the budget of 40 tokens"
+            "a was dropped by TokenBudget from place 3: does not fit the budget of 40 tokens"
         )
-        assert why_not_returned(RANKING, "c", k=1) == "c has rank 1, beyond the best 1"
-        assert why_not_returned(RANKING, "b", k=1) == "b was returned at rank 0"
-        assert "dropped by Head at rank 2: not among the best 1" in why_not_returned(
+        assert why_not_returned(RANKING, "c", k=1) == "c has place 2, beyond the best 1"
+        assert why_not_returned(RANKING, "b", k=1) == "b was returned at place 1"
+        assert "dropped by Head from place 3: not among the best 1" in why_not_returned(
             rank(FOUND, (Relevance(), Head(1))), "c"
         )
 
