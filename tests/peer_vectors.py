@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,17 @@ def agrees(found: Any, expected: Any, tolerance: float) -> bool:
     if isinstance(expected, bool) or expected is None or isinstance(expected, str):
         return type(found) is type(expected) and bool(found == expected)
     if isinstance(expected, int | float):
-        return isinstance(found, int | float) and not isinstance(found, bool) and abs(found - expected) <= tolerance
+        if not isinstance(found, Real) or isinstance(found, bool):
+            return False
+        mine, theirs = float(found), float(expected)
+        return mine == theirs or (mine != mine and theirs != theirs) or abs(mine - theirs) <= tolerance  # noqa: PLR0124 - NaN
     if isinstance(expected, Mapping):
         return isinstance(found, Mapping) and all(
             key in found and agrees(found[key], value, tolerance) for key, value in expected.items()
         )
-    return len(found) == len(expected) and all(
-        agrees(mine, theirs, tolerance) for mine, theirs in zip(found, expected, strict=True)
-    )
+    if not isinstance(found, Sequence) or isinstance(found, str) or len(found) != len(expected):
+        return False
+    return all(agrees(mine, theirs, tolerance) for mine, theirs in zip(found, expected, strict=True))
 
 
 def failure(case: Mapping[str, Any]) -> str | None:
@@ -43,7 +47,8 @@ def failure(case: Mapping[str, Any]) -> str | None:
 def main(paths: Sequence[str]) -> int:
     """Run every case of the files; 1 on any disagreement or unknown function."""
     cases = [case for path in paths for case in json.loads(Path(path).read_text(encoding="utf-8"))]
-    failures = [(case["id"], wrong) for case in cases if (wrong := failure(case)) is not None]
+    labelled = [(case.get("id", f"case {number}"), case) for number, case in enumerate(cases, 1)]
+    failures = [(label, wrong) for label, case in labelled if (wrong := failure(case)) is not None]
     for label, wrong in failures:
         print(f"{label}: {wrong}")
     print(f"{len(cases) - len(failures)} passed, {len(failures)} failed")
