@@ -17,7 +17,7 @@ def agrees(found: Any, expected: Any, tolerance: float) -> bool:
     if isinstance(expected, bool) or expected is None or isinstance(expected, str):
         return type(found) is type(expected) and bool(found == expected)
     if isinstance(expected, int | float):
-        if not isinstance(found, Real) or isinstance(found, bool):
+        if type(found) is bool or not isinstance(found, Real):
             return False
         mine, theirs = float(found), float(expected)
         return mine == theirs or (mine != mine and theirs != theirs) or abs(mine - theirs) <= tolerance  # noqa: PLR0124 - NaN
