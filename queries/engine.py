@@ -14,7 +14,6 @@ from sqlalchemy import create_engine, event, exc, text
 from sqlalchemy.engine import make_url
 
 from queries.errors import BAD_ADDRESS, DeadlineError, StoreError, store_error
-from queries.frames import frame
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -176,6 +175,8 @@ class Store:
 
 def ask(connection: Connection, question: Question) -> pd.DataFrame:
     """The answer to a question inside a snapshot that is already open; one log line, never a value."""
+    from queries.frames import frame  # noqa: PLC0415 - pandas takes half a second that jobs need not wait for
+
     name = type(question).__name__
     started = time.perf_counter()
     rows: list[Any] | None = None

@@ -200,6 +200,7 @@ class TestSentences:
         known = {"url": cluster.plain_url(), "other_role": cluster.plain_url("no_such_role")}
         store = Store(make_engine(url.format_map(known), name="wrong"))
         error, seconds = failure(store, "select 1")
+        store.close()
         assert error.kind == kind
         assert "secret" not in error.sentence + str(error)
         assert seconds < 10

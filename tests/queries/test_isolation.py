@@ -428,8 +428,10 @@ class TestGap:
         self, cluster: Cluster, store_database: str, owner: Connection, role: str, change: str, expected: str | None
     ) -> None:
         owner.execute(change)
-        with make_engine(cluster.url(role, store_database), name="gap").connect() as connection:
+        engine = make_engine(cluster.url(role, store_database), name="gap")
+        with engine.connect() as connection:
             found = gap(connection)
+        engine.dispose()
         assert (found is None) if expected is None else expected in (found or "")
 
 

@@ -113,6 +113,8 @@ def test_full_text_uses_its_index_under_row_security(
     )
     owner.execute("analyze observations")
     plan = "explain select id from observations where org_id = 'org_a' and search @@ to_tsquery('english', 'zebra')"
-    with make_engine(cluster.url("dash_read", store_database), name="plan").connect() as connection:
+    engine = make_engine(cluster.url("dash_read", store_database), name="plan")
+    with engine.connect() as connection:
         connection.execute(text("""select set_config('dash.orgs', '["org_a"]', true)"""))
         assert "observations_search" in "\n".join(connection.execute(text(plan)).scalars())
+    engine.dispose()
