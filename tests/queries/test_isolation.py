@@ -248,6 +248,15 @@ class TestPool:
         finally:
             store.close()
 
+    def test_a_scope_ends_with_its_transaction_also_when_that_is_committed(
+        self, store: Store, owner: Connection
+    ) -> None:
+        sample.add_organization(owner, "org_a")
+        with store.reading(Reach(("org_a",))) as connection:
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
+            connection.commit()
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 0
+
     def test_a_scope_for_the_session_would_leak(self, cluster: Cluster, store_database: str, owner: Connection) -> None:
         """Why the setting is local to its transaction: the next user of the connection would inherit it."""
         sample.add_organization(owner, "org_a")
