@@ -15,7 +15,7 @@ help:
 
 .venv/installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@echo "installing what runs ..."
 	@$(PIP) -r requirements.txt
 	@touch $@
@@ -27,7 +27,7 @@ help:
 
 run: .venv/installed
 	@$(BIN)/python -m jobs demo --if-empty
-	@exec $(BIN)/streamlit run app.py
+	@exec $(BIN)/python -m streamlit run app.py
 
 define check
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }

@@ -10,13 +10,11 @@ import asyncio
 import base64
 import hashlib
 import hmac
-import ipaddress
 import logging
 import re
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import streamlit
 from starlette.middleware import Middleware
@@ -40,6 +38,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("rankscope.app")
 SHELL = Path(__file__).parent / "pages" / "shell.py"
 CARE_INTERVAL = 5.0
+DOWNLOADS, UPLOADS = "/media/", "/_stcore/upload_file"
+HEALTH = ("/healthz", "/readyz")
+HOST_AND_PORT = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d+)?")
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 
 
@@ -76,7 +77,7 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Puts our headers on every response, whoever made it, and keeps downloads out of shared caches."""
+    """Puts our headers on every response that the application makes, and keeps downloads out of shared caches."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -86,7 +87,7 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = _headers(message, no_store=scope["path"].startswith("/media/"))
+                message["headers"] = _headers(message, no_store=DOWNLOADS in scope["path"])
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -94,7 +95,7 @@ class SecurityHeaders:
 
 def _headers(message: MutableMapping[str, Any], *, no_store: bool) -> list[tuple[bytes, bytes]]:
     ours = HEADERS | ({"cache-control": "no-store"} if no_store else {})
-    replaced = {name.encode() for name in ours} | {b"server"}
+    replaced = {name.encode() for name in ours}
     kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in replaced]
     return kept + [(name.encode(), value.encode()) for name, value in ours.items()]
 
@@ -103,6 +104,7 @@ class Gate:
     """Answers 403 to a request for another host, and in proxy mode to a download that did not come through the proxy.
 
     Streamlit checks the host of a websocket alone, and hands out ``/media/<id>`` to anyone who knows the address.
+    Whoever watches over the process asks for its health by any name.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str], token: str | None) -> None:
@@ -118,38 +120,34 @@ class Gate:
         await self.app(scope, receive, send)
 
     def _names_us(self, scope: Scope) -> bool:
-        host = urlsplit(f"//{_header(scope, b'host').decode('latin-1')}").hostname
-        return not self.hosts or (host or "") in self.hosts
+        if not self.hosts or scope["path"].endswith(HEALTH):
+            return True
+        return any(HOST_AND_PORT.fullmatch(host) and _bare(host) in self.hosts for host in _values(scope, b"host"))
 
     def _may_download(self, scope: Scope) -> bool:
-        if self.token is None or not scope["path"].startswith(("/media/", "/_stcore/upload_file")):
+        if self.token is None or not (DOWNLOADS in scope["path"] or UPLOADS in scope["path"]):
             return True
-        return hmac.compare_digest(_header(scope, b"x-proxy-token"), self.token.encode())
+        sent = _values(scope, settings.PROXY_TOKEN_HEADER.lower().encode())
+        return len(sent) == 1 and hmac.compare_digest(sent[0].encode(), self.token.encode())
 
 
-def _header(scope: Scope, name: bytes) -> bytes:
-    found: bytes = dict(scope["headers"]).get(name, b"")
-    return found
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def _bare(host: str) -> str:
+    """A host without its port: ``localhost:8501`` and ``[::1]:8501`` alike."""
+    return re.sub(r":\d+$", "", host).strip("[]").lower()
 
 
 def refuse_open_address(address: str | None, auth: str) -> None:
     """Stop before the server starts when anyone on the network could act as this machine's user."""
-    if auth != "local" or is_loopback(address):
+    if auth != "local" or settings.is_loopback(address):
         return
     raise SystemExit(
         f"refusing to listen on {address or 'every address'}: in local mode whoever reaches the port is an admin. "
         "Listen on 127.0.0.1, or set RANKSCOPE_AUTH=proxy."
     )
-
-
-def is_loopback(address: str | None) -> bool:
-    """Whether a server address can be reached from this machine only; none at all means every address."""
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address or "0.0.0.0").is_loopback  # noqa: S104 - the case that is refused
-    except ValueError:
-        return False
 
 
 async def healthz(_request: Request) -> PlainTextResponse:
@@ -159,46 +157,68 @@ async def healthz(_request: Request) -> PlainTextResponse:
 
 async def readyz(_request: Request) -> JSONResponse:
     """200 when the store answers within a second, 503 otherwise."""
-    engine: Engine | None = app.state["probe"]
-    ready = engine is not None and await asyncio.to_thread(answers, engine, limit=1.0)
+    ready = await app.state["care"].is_ready()
     return JSONResponse({"ready": ready}, status_code=200 if ready else 503, headers={"cache-control": "no-store"})
 
 
-async def keep(lease: embedded.Lease) -> None:
-    """See to it that the embedded server has its keeper, which may be killed like any other process."""
-    while True:
-        await asyncio.sleep(CARE_INTERVAL)
-        with suppress(embedded.EmbeddedError):
-            await asyncio.to_thread(lease.ensure)
+class Care:
+    """Keeps the embedded server running while the application does, and knows whether the store answers."""
+
+    def __init__(self, chosen: settings.Settings) -> None:
+        self.chosen = chosen
+        self.lease: embedded.Lease | None = None
+        self.probe: Engine | None = None
+        self.asking: asyncio.Task[bool] | None = None
+
+    async def keep(self) -> None:
+        """See to it, now and again, that the server has its keeper, which may be killed like any other process."""
+        while True:
+            await asyncio.sleep(CARE_INTERVAL)
+            await asyncio.to_thread(self.attend)
+
+    def attend(self) -> None:
+        """Start what is not running; the application serves all the same, and its pages say what is wrong."""
+        try:
+            if self.chosen.database_url is None:
+                self.lease = self.lease or embedded.start(self.chosen.data_folder)
+                self.lease.ensure()
+            if self.probe is None:
+                url = self.lease.url("dash_read", embedded.DATABASE) if self.lease else self.chosen.database_url
+                # A connection of its own, so that busy pages cannot make a healthy store look dead.
+                self.probe = make_engine(url or "", name="rankscope readyz", pool=1, overflow=0)
+        except embedded.EmbeddedError as error:
+            log.error("embedded store: %s", error)  # noqa: TRY400 - the sentence is the message
+        except StoreError as error:
+            log.error("store: %s", error.kind)  # noqa: TRY400 - same
+
+    async def is_ready(self) -> bool:
+        """Whether the store answers within a second; however many ask, one of them asks the store."""
+        if self.probe is None:
+            return False
+        if self.asking is None or self.asking.done():
+            self.asking = asyncio.create_task(asyncio.to_thread(answers, self.probe, limit=1.0))
+        done, _ = await asyncio.wait({self.asking}, timeout=1.0)
+        return bool(done) and self.asking.result()
+
+    def end(self) -> None:
+        """Let go of the store, and stop the server if it was ours."""
+        if self.probe is not None:
+            self.probe.dispose()
+        if self.lease is not None:
+            self.lease.release()
 
 
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
-    """Hold the embedded server, if it is ours, for as long as the application runs."""
-    chosen = settings.current()
-    lease = None
-    if chosen.database_url is None:
-        try:
-            lease = await asyncio.to_thread(embedded.start, chosen.data_folder)
-        except embedded.EmbeddedError as error:
-            # The app starts all the same: its pages say what is wrong.
-            log.error("embedded store: %s", error)  # noqa: TRY400 - the sentence is the message
-    url = chosen.database_url or (lease.url("dash_read", "rankscope") if lease else None)
-    # A connection of its own, so that busy pages cannot make a healthy store look dead.
-    probe = None
-    if url is not None:
-        with suppress(StoreError):  # an address that cannot be read; the pages say so
-            probe = make_engine(url, name="rankscope readyz", pool=1, overflow=0)
-    care = asyncio.create_task(keep(lease)) if lease else None
+    """Care for the store from the first request to the last."""
+    care = Care(settings.current())
+    await asyncio.to_thread(care.attend)
+    keeping = asyncio.create_task(care.keep())
     try:
-        yield {"probe": probe}
+        yield {"care": care}
     finally:
-        if care is not None:
-            care.cancel()
-        if probe is not None:
-            probe.dispose()
-        if lease is not None:
-            await asyncio.to_thread(lease.release)
+        keeping.cancel()
+        await asyncio.to_thread(care.end)
 
 
 def log_to_stderr() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import tomllib
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent
 SECRETS = ROOT / ".streamlit" / "secrets.toml"
 SHORTEST_TOKEN = 16
+PROXY_TOKEN_HEADER = "X-Proxy-Token"  # noqa: S105 - the name of a header, not a token
 
 
 class SettingsError(Exception):
@@ -45,9 +47,9 @@ class Settings:
         if auth not in ("local", "proxy"):
             raise SettingsError(f"RANKSCOPE_AUTH is local or proxy; found {auth!r}")
         token = get("RANKSCOPE_PROXY_TOKEN")
-        if auth == "proxy" and (token is None or len(token) < SHORTEST_TOKEN):
+        if auth == "proxy" and (token is None or len(token) < SHORTEST_TOKEN or not token.isascii()):
             raise SettingsError(
-                f"RANKSCOPE_AUTH=proxy needs RANKSCOPE_PROXY_TOKEN of at least {SHORTEST_TOKEN} characters, "
+                f"RANKSCOPE_AUTH=proxy needs RANKSCOPE_PROXY_TOKEN of at least {SHORTEST_TOKEN} ASCII characters, "
                 "known to the proxy alone"
             )
         database_url = get("DATABASE_URL")
@@ -63,6 +65,16 @@ class Settings:
             proxy_token=token,
             proxy_user_header=get("RANKSCOPE_PROXY_USER_HEADER") or cls.proxy_user_header,
         )
+
+
+def is_loopback(address: str | None) -> bool:
+    """Whether a server address can be reached from this machine alone; no address means every one."""
+    if address == "localhost":
+        return True
+    try:
+        return address is not None and ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 @cache

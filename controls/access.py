@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import hmac
-import ipaddress
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,9 @@ from queries.principals import ROLES
 from queries.scope import NOTHING, Reach
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from queries.principals import Role
-
-PROXY_TOKEN = "X-Proxy-Token"  # noqa: S105 - the name of a header, not a token
 
 
 class NotAllowedError(Exception):
@@ -51,7 +49,12 @@ def current_principal() -> Principal:
     chosen = settings.current()
     # A third mode, OpenID Connect through st.login, belongs here: same Principal, roles from the same table.
     if chosen.auth == "proxy":
-        return proxy_principal(st.context.headers, chosen.proxy_user_header, chosen.proxy_token or "")
+        headers = st.context.headers
+        return proxy_principal(
+            headers.get_all(chosen.proxy_user_header),
+            headers.get_all(settings.PROXY_TOKEN_HEADER),
+            chosen.proxy_token or "",
+        )
     return local_principal(st.get_option("server.address"))
 
 
@@ -65,30 +68,30 @@ def require(role: Role, org: str) -> Principal:
 
 def local_principal(address: str | None) -> Principal:
     """This machine's user as admin, provided that the server listens where nobody else can reach it."""
-    if not _is_loopback(address):
+    if not settings.is_loopback(address):
         raise NotAllowedError("Local mode serves this machine alone. Listen on 127.0.0.1 or set RANKSCOPE_AUTH=proxy.")
-    return Principal(f"local:{getpass.getuser()}", "admin", None, "local")
+    return Principal(f"local:{_os_user()}", "admin", None, "local")
 
 
-def proxy_principal(headers: Mapping[str, str], user_header: str, token: str) -> Principal:
-    """The user that the proxy names, with the role stored for that name, or nobody without the proxy's token."""
-    sent = headers.get(PROXY_TOKEN) or ""
-    if not token or not hmac.compare_digest(sent.encode(), token.encode()):
+def _os_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a number that has no name
+        return f"uid {os.getuid()}"
+
+
+def proxy_principal(names: Sequence[str], tokens: Sequence[str], token: str) -> Principal:
+    """The user that the proxy names, with the role stored for that name, or nobody without the proxy's token.
+
+    Exactly one of each: a proxy that adds its header to the visitor's instead of replacing it would let anyone choose.
+    """
+    if not token or len(tokens) != 1 or not hmac.compare_digest(tokens[0].encode(), token.encode()):
         raise NotAllowedError("Sign in through the company's proxy: this address does not accept direct visits.")
-    name = headers.get(user_header) or ""
-    if not name:
-        raise NotAllowedError("The proxy sent no user name. Sign in again.")
+    if len(names) != 1 or not names[0]:
+        raise NotAllowedError("The proxy has to send exactly one user name. Sign in again, or ask whoever runs it.")
+    name = names[0]
     granted = stored_role(name)
     if granted is None or granted[0] not in ROLES:
         raise NotAllowedError("You are signed in, but no role has been granted to you. Ask an administrator for one.")
     role, orgs = granted
     return Principal(name, ROLES[ROLES.index(role)], None if orgs is None else frozenset(orgs), "proxy")
-
-
-def _is_loopback(address: str | None) -> bool:
-    if address == "localhost":
-        return True
-    try:
-        return address is not None and ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,23 +12,24 @@ import streamlit as st
 
 import settings
 from queries import embedded
-from queries.engine import AGGREGATE, LIST, Store, ask, make_engine
+from queries.engine import AGGREGATE, LIST, Store, make_engine
 from queries.errors import StoreError
 from queries.isolation import gap
 from queries.principals import principal_row
 from queries.scope import NOTHING, Reach, is_storable
 from queries.shape import LogShape, log_shape
-from queries.version import data_version, moment
+from queries.version import data_version
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     import pandas as pd
+    from sqlalchemy import Engine
 
     from queries.engine import Question
 
 
-DATABASE = "rankscope"
+log = logging.getLogger("rankscope.store")
 
 
 @dataclass(frozen=True)
@@ -43,18 +45,26 @@ def store() -> Store:
     """The store of this process, connected on first use."""
     chosen = settings.current()
     if chosen.database_url is not None:
-        writer = chosen.write_url and make_engine(chosen.write_url, name="rankscope write", pool=2, overflow=2)
-        return Store(make_engine(chosen.database_url, name="rankscope"), writer or None)
+        return Store(make_engine(chosen.database_url, name="rankscope"), _writer(chosen.write_url))
     try:
         lease = embedded.start(chosen.data_folder)
     except embedded.EmbeddedError as error:
         raise StoreError("embedded", f"The embedded database did not start: {error}") from error
     # Given back at once: the application holds a lease for as long as it runs, this one only asks for the address.
     lease.release(linger=True)
-    return Store(
-        make_engine(lease.url("dash_read", DATABASE), name="rankscope"),
-        make_engine(lease.url("dash_write", DATABASE), name="rankscope write", pool=2, overflow=2),
-    )
+    reader = make_engine(lease.url("dash_read", embedded.DATABASE), name="rankscope")
+    return Store(reader, _writer(lease.url("dash_write", embedded.DATABASE)))
+
+
+def _writer(url: str | None) -> Engine | None:
+    """The write login's engine; without a usable address Rankscope only reads, and the banner says so."""
+    if url is None:
+        return None
+    try:
+        return make_engine(url, name="rankscope write", pool=2, overflow=2)
+    except StoreError:
+        log.warning("RANKSCOPE_WRITE_URL cannot be read: serving read-only")
+        return None
 
 
 def load(*questions: Question) -> Answers:
@@ -71,11 +81,10 @@ def reach_key(reach: Reach) -> str:
     return hashlib.sha256(repr(reach).encode()).hexdigest()[:16]
 
 
-@st.cache_data(ttl=300, max_entries=400, show_spinner=False)
+@st.cache_data(ttl=60, max_entries=400, show_spinner=False)
 def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: tuple[Question, ...]) -> Answers:  # noqa: ARG001 - the first three are the key
-    limit = max(question.limit for question in _questions)
-    with store().reading(_questions[0].scope.reach, limit, name=type(_questions[0]).__name__) as snapshot:
-        return Answers(tuple(ask(snapshot, question) for question in _questions), moment(snapshot))
+    frames, as_of = store().ask_all(*_questions)
+    return Answers(tuple(frames), as_of)
 
 
 @st.cache_data(ttl=2, max_entries=100, show_spinner=False)

@@ -40,7 +40,9 @@ def trust_of(overview: pd.DataFrame, as_of: datetime, shape: LogShape) -> Trust:
         [] if shape.retrieval_id else ["this store logs no retrieval id: equal queries of one session count as one"]
     )
     if not shape.created_at:
-        degraded.append("this store logs no time: each retrieval takes its session's")
+        degraded.append(
+            "this store logs no time: a retrieval takes its session's, and one without a session is left out"
+        )
     totals = {
         name: int(overview[name].sum()) for name in ("retrievals", "complete", "truncated", "repeated", "unusable")
     }
@@ -82,8 +84,9 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame) -> None:
 
 def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
     """One row per organization; its button moves the scope there."""
-    if len(overview) == SHOWN:
-        st.caption(f"The {number(SHOWN)} most active organizations; all figures of this page count these alone.")
+    if len(overview) > SHOWN:
+        st.caption(f"The {number(SHOWN)} most active of {number(len(overview))} organizations; the figures count all.")
+        overview = overview.head(SHOWN)
     shown = _rows(overview, daily, features, scope)
     entered = st.column_config.ButtonColumn(
         "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(tuple(overview["org_id"]),)
@@ -168,7 +171,7 @@ def _mix(*counts: int) -> str:
 
 def _enter_clicked(orgs: tuple[str, ...]) -> None:
     clicked = st.session_state["enter"]
-    if clicked is not None:
+    if clicked is not None and 0 <= clicked["row"] < len(orgs):
         enter(orgs[clicked["row"]])
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 from controls import messages
 from controls.loading import load
 from queries.organizations import Organizations, Projects
-from queries.scope import Scope
+from queries.scope import Scope, is_storable, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,14 +27,15 @@ NAMES = ("org", "project", "window", "from", "to")
 ALL = ""
 WINDOWS = {"7d": "7d", "30d": "30d", "90d": "90d", "custom": "Custom"}
 DEFAULT_WINDOW = "30d"
-LONGEST_WINDOW = timedelta(days=366)
+LONGEST_WINDOW = timedelta(days=365)  # from its first day to its last
+EARLIEST = date(1970, 1, 1)
 
 
 def choose_scope(principal: Principal) -> Scope | None:
     """Draw the scope controls and return what they say; ``None`` where there is no organization to look at."""
     first, last = _window(datetime.now(UTC).date())
     everything = Scope.of_days(principal.reach, first, last)
-    organizations = _names(load(Organizations(everything)).frames[0])
+    organizations = _names(load(Organizations(everything, _storable(st.query_params.get("org")))).frames[0])
     if not organizations:
         return None
     org = _choice("Organization", organizations, name="org", everything="All organizations")
@@ -76,16 +77,17 @@ def _window(today: date) -> tuple[date, date]:
 
 def _day(label: str, name: str, default: date, today: date) -> date:
     try:
-        chosen = min(date.fromisoformat(st.query_params.get(name, default.isoformat())), today)
+        chosen = max(EARLIEST, min(date.fromisoformat(st.query_params.get(name, default.isoformat())), today))
     except ValueError:
         chosen = default
     _show(name, chosen)
-    st.date_input(label, key=f"pick_{name}", max_value=today, on_change=_picked, args=(name,))
+    st.date_input(label, key=f"pick_{name}", min_value=EARLIEST, max_value=today, on_change=_picked, args=(name,))
     return chosen
 
 
 def _choice(label: str, names: dict[str, str], *, name: str, everything: str) -> str | None:
-    labels = {ALL: everything} | {id_: f"{text} · {id_}" if text != id_ else id_ for id_, text in names.items()}
+    labels = {ALL: everything}
+    labels |= {id_: f"{isolated(text)} · {isolated(id_)}" if text != id_ else id_ for id_, text in names.items()}
     chosen = _valid(name, labels)
     if chosen is None:
         messages.unknown_in_link(f"Unknown {label.lower()}")
@@ -95,6 +97,10 @@ def _choice(label: str, names: dict[str, str], *, name: str, everything: str) ->
             label, labels, format_func=labels.__getitem__, key=f"pick_{name}", on_change=_picked, args=(name,),
         )  # fmt: skip
     return chosen or None
+
+
+def _storable(said: str | None) -> str | None:
+    return said if said is not None and is_storable(said) else None
 
 
 def _valid(name: str, known: Iterable[str]) -> str | None:

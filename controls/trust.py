@@ -32,10 +32,8 @@ class Trust:
 def strip(trust: Trust) -> None:
     """One line under the title; what needs attention stands first, in ochre with a sign."""
     alarms = [f":orange[:material/warning: {sentence}]" for sentence in (*trust.degraded, *_alarms(trust))]
-    facts = [
-        f"as of {trust.as_of:%H:%M} UTC",
-        f"{number(trust.rows)} log rows in {number(trust.retrievals)} retrievals",
-    ]
+    counted = f"{number(trust.retrievals)} {'retrieval' if trust.retrievals == 1 else 'retrievals'}"
+    facts = [f"as of {trust.as_of:%H:%M} UTC", f"{number(trust.rows)} log rows in {counted}"]
     if trust.newest is not None:
         facts.append(f"newest {trust.newest:%-d %b %H:%M}")
     if trust.retrievals:

@@ -7,9 +7,8 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from jobs.target import DATABASE
 from queries.checkup import examine, serves
-from queries.embedded import start
+from queries.embedded import DATABASE, start
 from queries.engine import Store
 from queries.findings import Finding
 from queries.owner import open_engine

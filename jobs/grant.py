@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jobs.target import owned
 from queries.principals import ROLES, GrantRole, RevokeRole, granted_roles, unknown_organizations
+from queries.scope import is_storable
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +44,7 @@ def grant(args: argparse.Namespace, settings: Settings) -> int:
         args.refuse("an admin sees every organization; leave out --org")
     if args.role != "admin" and not (args.org or args.all_orgs):
         args.refuse(f"a {args.role} needs --org ORG or --all-orgs")
-    if not args.name.strip() or any(not _can_be_stored(text) for text in (args.name, *(args.org or ()))):
+    if not args.name.strip() or any(not is_storable(text) for text in (args.name, *(args.org or ()))):
         args.refuse("a name or an organization is text; found an empty one or one that no store can hold")
     change = GrantRole(args.name, args.role, tuple(args.org) if args.org else None)
     with owned(settings) as target, target.engine.begin() as connection:
@@ -58,7 +59,7 @@ def grant(args: argparse.Namespace, settings: Settings) -> int:
 def revoke(args: argparse.Namespace, settings: Settings) -> int:
     """Take every role from a name."""
     with owned(settings) as target, target.engine.begin() as connection:
-        had_one = _can_be_stored(args.name) and RevokeRole(args.name).apply(connection)
+        had_one = is_storable(args.name) and RevokeRole(args.name).apply(connection)
     if not had_one:
         raise GrantError(f"{printable(args.name)} had no role. Nothing was changed.")
     print(f"{printable(args.name)} has no role any more")
@@ -86,8 +87,3 @@ def reach_in_words(orgs: tuple[str, ...] | None) -> str:
 def printable(text: str) -> str:
     """Text for a terminal: controls, also those that reverse the reading direction, appear as escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def _can_be_stored(text: str) -> bool:
-    """Postgres stores no half of a surrogate pair, which is how an argument that is not UTF-8 arrives."""
-    return text.encode(errors="ignore").decode() == text

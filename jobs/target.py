@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from queries.embedded import start
+from queries.embedded import DATABASE, start
 from queries.errors import StoreError
 from queries.owner import create_database, owning
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from settings import Settings
 
-DATABASE = "rankscope"  # in the embedded server
 OWNER_NEEDED = "This needs the owner's login: set RANKSCOPE_OWNER_URL."
 
 

@@ -10,11 +10,11 @@ from queries.organizations import Features
 from queries.overview import DailyRetrievals, Overview
 
 scope = view().scope
-now = load(Overview(scope, shape()), DailyRetrievals(scope, shape()), Features(scope))
-overview, daily, features = now.frames
-before = load(Overview(scope.before(), shape())).frames[0]
+asked = (Overview(scope, shape()), Overview(scope.before(), shape()), DailyRetrievals(scope, shape()), Features(scope))
+answers = load(*asked)
+overview, before, daily, features = answers.frames
 
-trust.strip(organizations.trust_of(overview, now.as_of, shape()))
+trust.strip(organizations.trust_of(overview, answers.as_of, shape()))
 organizations.figures(overview, before)
 if daily.empty:
     messages.nothing_found("retrievals")

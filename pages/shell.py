@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def banner(principal: Principal) -> None:
     """Who is asking and what they are connected to, at the foot of the sidebar."""
     with st.sidebar:
         st.divider()
-        access = "reads and writes" if loading.may_write() else "read-only"
+        access = "reads and writes" if loading.may_write() and principal.may("operator") else "read-only"
         st.text(f"{principal.name}, {principal.role}")
         st.caption(f":material/database: {loading.store_name()}, {access}")
         if (gap := loading.isolation_gap()) is not None:
@@ -82,17 +83,19 @@ def main() -> None:
     page = st.navigation({section: list(found) for section, found in pages.items()}, position="hidden")
     entry = next(found[page] for found in pages.values() if page in found)
     started = time.perf_counter()
-    outcome = "ok"
+    outcome, who = "ok", "-"
     st.title(entry.title)
     try:
         principal = current_principal()
+        who = hashlib.sha256(principal.name.encode()).hexdigest()[:8]
         draw_navigation(pages)
         scope = choose_scope(principal)
         banner(principal)
         if scope is None:
             messages.no_organizations()
             return
-        st.text(f"{entry.answers}: {scope.in_words()}; changes are against the {scope.days} days before.")
+        before = "the day before" if scope.days == 1 else f"the {scope.days} days before"
+        st.text(f"{entry.answers}: {scope.in_words()}; changes are against {before}.")
         with shown_to(principal, scope):
             page.run()
     except NotAllowedError as error:
@@ -102,7 +105,8 @@ def main() -> None:
         outcome = error.kind
         messages.failed(error)
     finally:
-        log.info("page name=%s ms=%.0f outcome=%s", entry.title, (time.perf_counter() - started) * 1000, outcome)
+        spent = (time.perf_counter() - started) * 1000
+        log.info("page name=%s ms=%.0f outcome=%s principal=%s", entry.title, spent, outcome, who)
 
 
 main()

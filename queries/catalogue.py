@@ -79,7 +79,7 @@ OURS = text(
 )
 
 SETTINGS = text("select name, setting from pg_settings where name = any(:names)")
-WATCHED = ("client_connection_check_interval", "jit", "work_mem", "track_counts")
+WATCHED = ("jit", "work_mem", "track_counts")
 
 
 @dataclass(frozen=True)

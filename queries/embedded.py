@@ -25,6 +25,7 @@ if sys.platform != "win32":
     from queries.keeper import State, take
     from queries.postgres import MAJOR, PORT, Plan
 
+DATABASE: Final = "rankscope"  # the one in which the store lies
 STORE: Final = Path("/var/lib/rankscope")
 ACCOUNT: Final = "rankscope"
 SOCKET_PATH_LIMIT: Final = 103  # bytes, on macos; linux allows 107

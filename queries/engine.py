@@ -14,9 +14,11 @@ from sqlalchemy import create_engine, event, exc, text
 from sqlalchemy.engine import make_url
 
 from queries.errors import BAD_ADDRESS, DeadlineError, StoreError, store_error
+from queries.version import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
+    from datetime import datetime
 
     import pandas as pd
     from psycopg.abc import PQGen
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rankscope.store")
 
-LIST, AGGREGATE, RUN = 1.0, 5.0, 30.0  # seconds a list, an aggregate, and an explicitly started run may take
+LIST, AGGREGATE = 1.0, 5.0  # seconds that a list and an aggregate may take
+SNAPSHOT = 8.0  # seconds that all questions of one snapshot may take together
 GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
 CONNECT = 3.0
 PING = 1.0
@@ -34,6 +37,14 @@ POOL_WAIT = 5.0
 
 # Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
 SET_LOCAL = text("select set_config(key, value, true) from json_each_text(cast(:settings as json))")
+
+# Repeated here because a login that is not one of our roles has none of them set; times are told in UTC.
+LIMITS = {
+    "lock_timeout": "1000",
+    "idle_in_transaction_session_timeout": "10000",
+    "client_connection_check_interval": "1000",
+    "TimeZone": "UTC",
+}
 
 RV = TypeVar("RV")
 
@@ -128,7 +139,12 @@ class Store:
 
         ``name`` shows in pg_stat_activity for as long as the snapshot is open.
         """
-        settings = {**reach.settings(), "dash.principal": principal, "statement_timeout": f"{int(limit * 1000)}"}
+        settings = {
+            **LIMITS,
+            **reach.settings(),
+            "dash.principal": principal,
+            "statement_timeout": _milliseconds(limit),
+        }
         if name is not None:
             settings["application_name"] = f"rankscope {name}"
         with _sentences():
@@ -151,20 +167,31 @@ class Store:
         return connection
 
     def ask(self, question: Question) -> pd.DataFrame:
-        """The answer to one question as a frame typed by its row dataclass, in a transaction of its own.
+        """The answer to one question, as a frame typed by its row."""
+        return self.ask_all(question)[0][0]
 
-        A connection that turns out to be dead is replaced and the question asked once more: reading is safe to repeat.
+    def ask_all(self, *questions: Question) -> tuple[list[pd.DataFrame], datetime]:
+        """The answers to questions of one reach, all from one snapshot, and the moment it was taken.
+
+        A connection that is cut meanwhile is replaced and all are asked once more: reading is safe to repeat.
         """
         try:
-            return self._ask(question)
+            return self._ask(questions)
         except StoreError as error:
             if error.kind == "silent" or not _was_cut(error):
                 raise
-            return self._ask(question)
+            return self._ask(questions)
 
-    def _ask(self, question: Question) -> pd.DataFrame:
-        with self.reading(question.scope.reach, question.limit, name=type(question).__name__) as connection:
-            return ask(connection, question)
+    def _ask(self, questions: Sequence[Question]) -> tuple[list[pd.DataFrame], datetime]:
+        started = time.monotonic()
+        first, name = questions[0], type(questions[0]).__name__
+        with self.reading(first.scope.reach, first.limit, name=name) as connection:
+            answers = []
+            for question in questions:
+                left = max(SNAPSHOT - (time.monotonic() - started), 0.1)
+                limit_statement(connection, min(question.limit, left))
+                answers.append(ask(connection, question))
+            return answers, moment(connection)
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -198,11 +225,22 @@ def _give_back(connection: Connection) -> None:
         connection.close()
 
 
+def limit_statement(connection: Connection, limit: float) -> None:
+    """Let the next statement of this transaction take so many seconds, and the client wait little longer."""
+    raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+    raw.deadline = limit + GRACE
+    connection.execute(SET_LOCAL, {"settings": json.dumps({"statement_timeout": _milliseconds(limit)})})
+
+
 def _prepare(connection: Connection, settings: dict[str, str], limit: float) -> None:
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
     connection.execute(text("set transaction isolation level repeatable read, read only"))
     connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(int(seconds * 1000))
 
 
 def answers(engine: Engine, *, limit: float) -> bool:

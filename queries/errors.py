@@ -82,13 +82,20 @@ def store_error(error: Exception) -> StoreError:
     original = error.orig if isinstance(error, exc.DBAPIError) else error
     state = getattr(original, "sqlstate", None)
     if state is None:
-        if isinstance(original, DeadlineError):
-            return StoreError("silent", NOT_ANSWERING)
-        if isinstance(original, psycopg.OperationalError):
-            return _connect_error(original)
-        return StoreError("unknown", UNKNOWN)
+        return _without_state(original)
     kind, sentence = SENTENCES.get(state) or SENTENCES.get(state[:2]) or ("unknown", UNKNOWN)
     return StoreError(kind, sentence, state)
+
+
+def _without_state(error: BaseException | None) -> StoreError:
+    """What never reached a server that could have given a SQLSTATE."""
+    if isinstance(error, DeadlineError):
+        return StoreError("silent", NOT_ANSWERING)
+    if isinstance(error, psycopg.OperationalError):
+        return _connect_error(error)
+    # libpq refuses an option that it does not know before it connects
+    known = isinstance(error, psycopg.ProgrammingError)
+    return StoreError("address", BAD_ADDRESS) if known else StoreError("unknown", UNKNOWN)
 
 
 # While connecting psycopg passes on libpq's text only: the server's FATAL line is all there is to go by.

@@ -67,7 +67,6 @@ def judge(found: Catalogue) -> Iterator[Finding]:
     yield _writable(found)
     for name, (definition, serves) in INDEXES.items():
         yield from _index(name, " ".join(definition.split()), serves, found)
-    yield _abandoned_queries(found)
     yield from _slow_settings(found)
 
 
@@ -222,14 +221,6 @@ def _serves(index: IndexFacts, table: str, method: str, keys: tuple[str, ...], *
         # Its dimension depends on the store's model, and ivfflat does as well.
         return index.method in ("hnsw", "ivfflat")
     return index.method == method and tuple(map(_plain, index.keys))[: len(keys)] == keys
-
-
-def _abandoned_queries(found: Catalogue) -> Finding:
-    setting = "client_connection_check_interval"
-    if found.settings.get(setting, "0") == "0":
-        sentence = "The server does not notice when Rankscope is gone and finishes its questions for nobody."
-        return Finding("abandoned queries", "degraded", sentence, mending.set_for_reader(setting, "1s"))
-    return Finding("abandoned queries", "ok", "The server ends the questions of a client that is gone.")
 
 
 def _slow_settings(found: Catalogue) -> Iterator[Finding]:

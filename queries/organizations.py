@@ -6,20 +6,32 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.types import Text
 
 from queries import schema
 from queries.engine import LIST
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, FromClause, Select
 
     from queries.scope import Scope
 
 SHOWN = 2_000  # entries of a list to choose from; beyond that an operator types an address
 LONGEST_NAME = 200
-LONGEST_FEATURES = 100_000
+LONGEST_FEATURES = 20_000  # characters; flags of a larger object are shown as unreadable
+
+
+def shown_name(table: FromClause) -> ColumnElement[str]:
+    """A name cut to a length that a list can show; the id where a store has none."""
+    return func.left(func.coalesce(table.c.name, table.c.id), LONGEST_NAME)
+
+
+def in_scope(scope: Scope) -> ColumnElement[bool]:
+    """The scope's organization, or all in reach."""
+    column = schema.organizations.c.id
+    return scope.reach.where(column) if scope.org is None else column == scope.org
+
 
 FLAGS = ("feedback_weighting_disabled", "corroboration_boost_enabled")
 
@@ -37,17 +49,19 @@ class Organizations:
     """The organizations in reach, by name."""
 
     scope: Scope
+    chosen: str | None = None
     row: ClassVar[type] = OrganizationRow
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[tuple[str, str]]:
-        """Names cut to a length that a list can show."""
+        """As many as a list can show, and the chosen one, which may lie beyond them."""
         orgs = schema.organizations
+        mine = self.scope.reach.where(orgs.c.id)
+        listed = select(orgs.c.id).where(mine).order_by(orgs.c.name, orgs.c.id).limit(SHOWN)
         return (
-            select(orgs.c.id, func.left(orgs.c.name, LONGEST_NAME))
-            .where(self.scope.reach.where(orgs.c.id))
+            select(orgs.c.id, shown_name(orgs))
+            .where(mine, or_(orgs.c.id.in_(listed), orgs.c.id == self.chosen))
             .order_by(orgs.c.name, orgs.c.id)
-            .limit(SHOWN)
         )
 
 
@@ -71,7 +85,7 @@ class Projects:
         """All projects of the organization, whatever project the scope names."""
         projects = schema.projects
         return (
-            select(projects.c.id, func.left(projects.c.name, LONGEST_NAME))
+            select(projects.c.id, shown_name(projects))
             .where(projects.c.org_id == self.scope.org)
             .order_by(projects.c.name, projects.c.id)
             .limit(SHOWN)
@@ -98,10 +112,10 @@ class Features:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[tuple[str, str]]:
-        """Cut at 100 kB, where a value is no longer a set of flags."""
+        """Cut where a value is no longer a set of flags."""
         orgs = schema.organizations
-        mine = self.scope.reach.where(orgs.c.id) if self.scope.org is None else orgs.c.id == self.scope.org
-        return select(orgs.c.id, func.left(orgs.c.features.cast(Text), LONGEST_FEATURES)).where(mine)
+        features = func.left(orgs.c.features.cast(Text), LONGEST_FEATURES)
+        return select(orgs.c.id, features).where(in_scope(self.scope)).limit(SHOWN)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sqlalchemy import and_, func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
-from queries.organizations import LONGEST_NAME, SHOWN
+from queries.organizations import in_scope, shown_name
 from queries.retrievals import POOL, retrievals
 from queries.shape import COMPLETE_SHAPE, LogShape
 
@@ -59,7 +59,6 @@ class Overview:
         """Three aggregates joined to the organizations, each scanning its table once."""
         orgs = schema.organizations
         stored, logged, worked = self._stored(), self._logged(), self._worked()
-        mine = self.scope.reach.where(orgs.c.id) if self.scope.org is None else orgs.c.id == self.scope.org
 
         def counted(table: CTE, *names: str) -> list[Any]:
             return [func.coalesce(table.c[name], 0).label(name) for name in names]
@@ -67,7 +66,7 @@ class Overview:
         return (
             select(
                 orgs.c.id,
-                func.left(orgs.c.name, LONGEST_NAME),
+                shown_name(orgs),
                 *counted(stored, "observations", "new_observations"),
                 *counted(logged, "retrievals", "log_rows", "complete", "measured", "moved"),
                 *counted(logged, "truncated", "repeated", "unusable"),
@@ -78,9 +77,8 @@ class Overview:
             .join(stored, stored.c.org_id == orgs.c.id, isouter=True)
             .join(logged, logged.c.org_id == orgs.c.id, isouter=True)
             .join(worked, worked.c.org_id == orgs.c.id, isouter=True)
-            .where(mine)
+            .where(in_scope(self.scope))
             .order_by(func.coalesce(logged.c.retrievals, 0).desc(), orgs.c.name, orgs.c.id)
-            .limit(SHOWN)
         )
 
     def _stored(self) -> CTE:

@@ -11,7 +11,7 @@ from psycopg import sql
 from sqlalchemy import event, exc, text
 
 from queries.engine import make_engine
-from queries.errors import BAD_ADDRESS, StoreError, store_error
+from queries.errors import StoreError, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,17 +40,9 @@ def owning(url: str) -> Iterator[Engine]:
     except CommandError as error:
         raise StoreError("revision", NEWER) from error
     except (exc.SQLAlchemyError, psycopg.Error) as error:
-        raise _sentence(error) from error
+        raise store_error(error) from error
     finally:
         engine.dispose()
-
-
-def _sentence(error: Exception) -> StoreError:
-    found = store_error(error)
-    # libpq refuses an option that it does not know before it connects, and so without an SQLSTATE.
-    if found.sqlstate is None and isinstance(error, exc.ProgrammingError):
-        return StoreError("address", BAD_ADDRESS)
-    return found
 
 
 def create_database(engine: Engine, name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from queries import schema
+from queries import own_schema, schema
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,7 +39,7 @@ class GrantRole:
         """Insert the name or replace its role; the time says since when it holds."""
         orgs = None if self.orgs is None else sorted(set(self.orgs))
         change = {"role": self.role, "orgs": orgs, "granted_at": func.now()}
-        statement = insert(schema.principals).values(name=self.name, **change)
+        statement = insert(own_schema.principals).values(name=self.name, **change)
         connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=change))
 
 
@@ -51,7 +51,7 @@ class RevokeRole:
 
     def apply(self, connection: Connection) -> bool:
         """Whether the name had one."""
-        table = schema.principals
+        table = own_schema.principals
         return connection.execute(delete(table).where(table.c.name == self.name)).rowcount > 0
 
 
@@ -70,14 +70,14 @@ def principal_row(connection: Connection, name: str) -> tuple[str, tuple[str, ..
 
     Row security shows only the row of the transaction's own ``dash.principal``; the owner sees them all.
     """
-    table = schema.principals
+    table = own_schema.principals
     row = connection.execute(select(table.c.role, table.c.orgs).where(table.c.name == name)).one_or_none()
     return None if row is None else (row.role, _orgs(row.orgs))
 
 
 def granted_roles(connection: Connection) -> tuple[GrantedRole, ...]:
     """Everyone who was granted a role, by name; only the owner sees more than one."""
-    table = schema.principals
+    table = own_schema.principals
     rows = connection.execute(
         select(table.c.name, table.c.role, table.c.orgs, table.c.granted_at).order_by(table.c.name)
     )

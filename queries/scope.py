@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +14,9 @@ from sqlalchemy.types import Text
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause
+
+
+PLAIN_DIRECTIONS = frozenset({"L", "EN", "ES", "ET", "CS", "NSM", "B", "S", "WS", "ON", ""})
 
 
 class OutOfReachError(Exception):
@@ -58,7 +62,8 @@ def is_storable(name: str) -> bool:
 class Scope:
     """What an operator is looking at: an organization or all in reach, a project or all, and a window in UTC."""
 
-    reach: Reach
+    # Not in the repr, which is the question's part of a cache key: the reach is a part of its own, in one place.
+    reach: Reach = field(repr=False)
     since: datetime
     until: datetime
     org: str | None = None
@@ -113,8 +118,14 @@ class Scope:
         if self.org is None:
             who = "all organizations" if self.reach.orgs is None else f"{len(self.reach.orgs)} organizations"
         else:
-            who = self.org_name or self.org
-        what = f", project {self.project}" if self.project else ""
+            who = isolated(self.org_name or self.org)
+        what = f", project {isolated(self.project)}" if self.project else ""
         last = self.until - timedelta(days=1)
         first = f"{self.since.day} {self.since:%b}" + (f" {self.since.year}" if self.since.year != last.year else "")
         return f"{who}{what}, {first} to {last.day} {last:%b %Y} (UTC)"
+
+
+def isolated(text: str) -> str:
+    """Tenant text whose writing direction ends with it; left open, it would turn round the words that follow."""
+    turns = any(unicodedata.bidirectional(character) not in PLAIN_DIRECTIONS for character in text)
+    return f"\u2068{text}\u2069" if turns else text

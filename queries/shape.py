@@ -58,11 +58,13 @@ class LogShape:
         at: ColumnElement[object] = logs.c.created_at
         if not self.created_at:
             sessions = schema.sessions
-            source = logs.join(sessions, and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id))
+            its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
+            source = logs.join(sessions, its_session)
             at = sessions.c.created_at
-        retrieval: ColumnElement[str] = logs.c.retrieval_id.cast(Text)
-        if not self.retrieval_id:
-            retrieval = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
+        retrieval: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
+        if self.retrieval_id:
+            # Rows from before the column was added have none.
+            retrieval = func.coalesce(logs.c.retrieval_id.cast(Text), retrieval)
         return (
             select(
                 logs.c.org_id,

@@ -11,15 +11,17 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-# Row counters cost nothing at any size, unlike max() and count(); they start anew after a crash, hence the start time.
+# Row counters cost nothing at any size, unlike max() and count(). They start anew after a crash, hence the start time;
+# a standby counts nothing that it replays, hence the place it has reached. They do not count a truncate.
 DATA_VERSION = text(
-    """select md5(concat(pg_postmaster_start_time(), '/', sum(n_tup_ins), '/', sum(n_tup_upd), '/', sum(n_tup_del)))
+    """select md5(concat_ws('/', pg_postmaster_start_time(), sum(n_tup_ins), sum(n_tup_upd), sum(n_tup_del),
+                          case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end))
          from pg_stat_user_tables where schemaname in ('public', 'rankscope')"""
 )
 
 
 def data_version(connection: Connection) -> str:
-    """Changes within about a second of any committed insert, update or delete."""
+    """Changes when rows were inserted, updated or deleted: within a second or, for a busy writer's last ones, ten."""
     return str(connection.execute(DATA_VERSION).scalar_one())
 
 

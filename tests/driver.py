@@ -27,7 +27,7 @@ class Session:
         url: str,
         query: str = "",
         page: str = "",
-        headers: dict[str, str] | None = None,
+        headers: dict[str, str] | list[tuple[str, str]] | None = None,
         origin: str | None = None,
     ) -> None:
         parts = urlsplit(url)

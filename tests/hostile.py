@@ -70,6 +70,7 @@ SPREADSHEET = (
 )
 CHARACTERS = (
     "\u202eevil\u202c",
+    "left open \u202e",
     "\u2066isolate\u2069",
     "zero\u200bwidth\u200d\ufeff",
     "مرحبا بالعالم",

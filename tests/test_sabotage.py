@@ -62,8 +62,8 @@ SABOTAGES = (
         ("tests/test_app.py::TestIsolation",),
     ),
     Sabotage(
-        "a statement's own limit", "queries/engine.py", '"statement_timeout": f"{int(limit * 1000)}"',
-        '"statement_timeout": "60000"', ("tests/queries/test_engine.py::TestSlow",),
+        "a statement's own limit", "queries/engine.py", "return str(int(seconds * 1000))", 'return "60000"',
+        ("tests/queries/test_engine.py::TestSlow",),
     ),
     Sabotage(
         "the client's deadline", "queries/engine.py", "self.deadline if timeout is None else timeout", "timeout",
@@ -75,7 +75,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "the proxy's token", "controls/access.py",
-        "if not token or not hmac.compare_digest(sent.encode(), token.encode()):", "if not token:",
+        "not hmac.compare_digest(tokens[0].encode(), token.encode())", "False",
         ("tests/test_app.py::TestWhoIsAsking",),
     ),
     Sabotage(
@@ -103,7 +103,8 @@ SABOTAGES = (
         ("tests/pages/test_shell.py::TestWithoutTheShell",),
     ),
     Sabotage(
-        "the access check of the shell", "controls/access.py", "    if not _is_loopback(address):", "    if False:",
+        "the access check of the shell", "controls/access.py",
+        "    if not settings.is_loopback(address):", "    if False:",
         ("tests/pages/test_shell.py::TestLocalPrincipal",),
     ),
 )  # fmt: skip

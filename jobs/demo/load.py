@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jobs.demo.history import history
 from jobs.demo.texts import organizations
-from queries import schema
+from queries import own_schema, schema
 from queries.load import analyze, claim_empty, copy_rows
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ TABLES = (
     schema.context_injection_logs,
     schema.observation_weight_history,
     schema.session_diagnostics,
-    schema.flag_changes,
+    own_schema.flag_changes,
 )
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from contextlib import suppress
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 FLAGS = (
@@ -24,16 +24,23 @@ HELP = (
 
 
 def find() -> str | None:
-    """The path of a Chromium that is already here."""
-    return next(filter(None, map(shutil.which, NAMES)), None) or _playwrights_own()
+    """The path of a Chromium that is already here and starts."""
+    return next(filter(starts, (*filter(None, map(shutil.which, NAMES)), *_playwrights_own())), None)
 
 
-def _playwrights_own() -> str | None:
+def starts(path: str) -> bool:
+    """Whether it runs at all: a downloaded browser may lack the system's libraries."""
+    try:
+        return subprocess.run([path, "--version"], check=False, timeout=60, capture_output=True).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def _playwrights_own() -> list[str]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - slow to import, and only needed here
 
     with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
-    return path if Path(path).exists() else None
+        return [playwright.chromium.executable_path]
 
 
 def install() -> str | None:
@@ -42,7 +49,8 @@ def install() -> str | None:
     if os.geteuid() == 0 and shutil.which("apt-get"):
         commands += [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "chromium"]]
     for command in commands:
-        subprocess.run(command, check=False, timeout=600, stdout=sys.stderr)
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(command, check=False, timeout=600, stdout=sys.stderr)
         if (found := find()) is not None:
             return found
     return None

@@ -17,8 +17,7 @@ import pytest
 from jobs.__main__ import run
 from jobs.demo import main
 from jobs.demo.load import TABLES
-from jobs.target import DATABASE
-from queries.embedded import start
+from queries.embedded import DATABASE, start
 from settings import Settings
 from tests.jobs.command import ROOT
 from tests.jobs.conftest import NOW, filled_now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,7 +141,8 @@ class TestScope:
         [
             ({"window": "custom", "from": "2026-01-01", "to": "2026-01-31"}, 31),
             ({"window": "custom", "from": "2026-01-31", "to": "2026-01-01"}, 1),
-            ({"window": "custom", "from": "1970-01-01", "to": "2026-01-01"}, 367),
+            ({"window": "custom", "from": "1970-01-01", "to": "2026-01-01"}, 366),
+            ({"window": "custom", "from": "0001-01-01", "to": "0001-01-02"}, 1),
             ({"window": "custom", "from": "rubbish", "to": "9999-12-31"}, 30),
             ({"window": "forever"}, 30),
         ],
@@ -151,7 +153,44 @@ class TestScope:
         with application(address, **parameters) as test:
             test.run()
             assert not test.exception
-            assert f"against the {days} days before" in test.text[0].value
+            before = "the day before" if days == 1 else f"the {days} days before"
+            assert f"changes are against {before}" in test.text[0].value
+
+
+class TestStrangeStores:
+    def test_a_name_that_is_missing_is_the_id(self, address: str, owner: Owner) -> None:
+        owner.execute("alter table organizations alter column name drop not null")
+        owner.execute("insert into organizations (id, name) values ('org_n', null)")
+        with application(address, org="org_n") as test:
+            assert "org_n," in test.run().text[0].value
+            assert not test.exception
+
+    def test_a_name_that_turns_the_writing_round_turns_only_itself(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_r", "Acme\u202e")
+        with application(address, org="org_r") as test:
+            assert "\u2068Acme\u202e\u2069, " in test.run().text[0].value
+
+    def test_times_are_told_in_utc_whatever_the_server_thinks(
+        self, address: str, owner: Owner, store_database: str
+    ) -> None:
+        sample.add_organization(owner, "org_a")
+        sample.add_retrieval(owner, "org_a", sample.unchanged(8), name="r")
+        owner.execute(f"alter database \"{store_database}\" set timezone = 'Pacific/Kiritimati'")
+        with application(address) as test:
+            strip = next(line.value for line in test.run().markdown if "as of" in line.value)
+        told = datetime.strptime(strip.split("as of ")[1][:5], "%H:%M").replace(tzinfo=UTC).time()
+        now = datetime.now(UTC).time()
+        assert abs(told.hour * 60 + told.minute - now.hour * 60 - now.minute) in (0, 1, 1439)
+        assert f"newest {(sample.TODAY - timedelta(days=1)).day} " in strip
+
+    def test_rows_without_a_retrieval_id_are_grouped_by_session_and_query(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        for name in ("one", "two", "three"):
+            sample.add_retrieval(owner, "org_a", sample.unchanged(8), name=name)
+        owner.execute("alter table retrieval_ab_logs alter column retrieval_id drop not null")
+        owner.execute("update retrieval_ab_logs set retrieval_id = null where session_id <> 'session-one'")
+        with application(address) as test:
+            assert {metric.label: metric.value for metric in test.run().metric}["Retrievals"] == "3"
 
 
 class TestWithoutTheShell:

@@ -47,6 +47,11 @@ def failure(store: Store, statement: str, limit: float = LIST) -> tuple[StoreErr
     return caught.value, time.perf_counter() - started
 
 
+def kill_all(*processes: psutil.Process) -> None:
+    for process in processes:
+        process.kill()
+
+
 class TestSlow:
     def test_a_slow_question_ends_at_its_limit_and_the_connection_lives(self, store: Store) -> None:
         """REC-3: a message at the limit plus 1.5 s at most."""
@@ -149,6 +154,38 @@ class TestKilled:
         assert psutil.Process().memory_info().rss - before < 20 * 2**20
         store.close()
 
+    def test_kill_9_in_the_middle_of_a_question(self, own_cluster: Cluster) -> None:
+        """REC-1: a plain sentence within 2 s."""
+        store = Store(make_engine(own_cluster.url(), name="cut"))
+        with store.reading(EVERYTHING) as connection:
+            connection.execute(text("select 1"))
+        postmaster = psutil.Process(own_cluster.lease.pid)
+        threading.Timer(0.5, kill_all, (*postmaster.children(), postmaster)).start()
+        error, seconds = failure(store, "select pg_sleep(20)", limit=30)
+        assert error.kind in ("connection", "restarting", "unreachable")
+        assert seconds < 2.5
+        own_cluster.lease.ensure()
+        store.close()
+
+
+class TestLimits:
+    def test_a_login_without_settings_of_its_own_has_them_in_every_transaction(
+        self, cluster: Cluster, store_database: str
+    ) -> None:
+        store = Store(make_engine(cluster.url("postgres", store_database), name="limits"))
+        with store.reading(EVERYTHING, limit=2.0) as connection:
+            shown = {
+                name: connection.execute(text("select current_setting(:name)"), {"name": name}).scalar_one()
+                for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "TimeZone",
+                             "client_connection_check_interval", "transaction_read_only", "transaction_isolation")
+            }  # fmt: skip
+        store.close()
+        assert shown == {
+            "statement_timeout": "2s", "lock_timeout": "1s", "idle_in_transaction_session_timeout": "10s",
+            "TimeZone": "UTC", "client_connection_check_interval": "1s", "transaction_read_only": "on",
+            "transaction_isolation": "repeatable read",
+        }  # fmt: skip
+
 
 class TestPoolExhausted:
     def test_it_waits_then_says_busy_then_recovers(self, cluster: Cluster, store_database: str) -> None:
@@ -194,6 +231,7 @@ class TestSentences:
             ("{other_role}", "login"),
             ("postgresql://user:secret@127.0.0.1:1/x", "unreachable"),
             ("postgresql://user:secret@no-such-host.invalid/x", "unreachable"),
+            ("postgresql://user:secret@127.0.0.1/x?no_such_option=secret", "address"),
         ],
     )
     def test_a_wrong_address(self, cluster: Cluster, url: str, kind: str) -> None:

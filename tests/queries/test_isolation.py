@@ -248,6 +248,15 @@ class TestPool:
         finally:
             store.close()
 
+    def test_a_scope_ends_with_its_transaction_also_when_that_is_committed(
+        self, store: Store, owner: Connection
+    ) -> None:
+        sample.add_organization(owner, "org_a")
+        with store.reading(Reach(("org_a",))) as connection:
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
+            connection.commit()
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 0
+
     def test_a_scope_for_the_session_would_leak(self, cluster: Cluster, store_database: str, owner: Connection) -> None:
         """Why the setting is local to its transaction: the next user of the connection would inherit it."""
         sample.add_organization(owner, "org_a")
@@ -422,6 +431,8 @@ class TestGap:
             ("postgres", "select 1", "connected as superuser"),
             ("dash_read", "alter table retrieval_ab_logs disable row level security", "row security is off"),
             ("memory_write", "drop table retrieval_ab_logs", None),
+            ("dash_read", "alter table sessions owner to dash_read", "owns the tables"),
+            ("dash_read", "alter role dash_read bypassrls", "bypasses row security"),
         ],
     )
     def test_it_names_the_reason(  # noqa: PLR0917 - fixtures and cases come as arguments
@@ -432,6 +443,7 @@ class TestGap:
         with engine.connect() as connection:
             found = gap(connection)
         engine.dispose()
+        owner.execute("alter role dash_read nobypassrls")  # roles belong to the whole server
         assert (found is None) if expected is None else expected in (found or "")
 
 

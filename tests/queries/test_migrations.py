@@ -9,7 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import text
 
-from queries import schema
+from queries import own_schema, schema
 from queries.engine import make_engine
 from queries.migrate import migrate, revisions, targets
 
@@ -29,7 +29,7 @@ def engine(cluster: Cluster, empty_database: str) -> Iterator[Engine]:
     opened.dispose()
 
 
-@pytest.mark.parametrize("metadata", [schema.platform, schema.ours], ids=["platform", "rankscope"])
+@pytest.mark.parametrize("metadata", [schema.platform, own_schema.ours], ids=["platform", "rankscope"])
 def test_tables_and_migrations_agree_on_every_column(cluster: Cluster, template: str, metadata: Any) -> None:  # noqa: ANN401 - SQLAlchemy's MetaData
     def is_ours(_object: object, name: str | None, kind: str, _reflected: bool, _other: object) -> bool:  # noqa: FBT001 - Alembic's signature
         # indexes, keys and checks stand in the migrations alone

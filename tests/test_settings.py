@@ -1,0 +1,63 @@
+"""What can be set from outside, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from settings import Settings, SettingsError, is_loopback
+
+NOWHERE = Path("/nowhere/secrets.toml")
+TOKEN = "a-token-of-enough-length"  # noqa: S105 - made up
+
+
+def test_without_anything_it_is_local_and_embedded() -> None:
+    found = Settings.read({}, NOWHERE)
+    assert (found.database_url, found.write_url, found.auth) == (None, None, "local")
+    assert found.data_folder.name == ".rankscope"
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text('DATABASE_URL = "postgresql://file"\nRANKSCOPE_PROXY_USER_HEADER = "X-Name"\n')
+    found = Settings.read({"DATABASE_URL": "postgresql://environment"}, secrets)
+    assert (found.database_url, found.proxy_user_header) == ("postgresql://environment", "X-Name")
+
+
+def test_no_secret_shows_in_its_repr() -> None:
+    names = ("DATABASE_URL", "RANKSCOPE_WRITE_URL", "RANKSCOPE_OWNER_URL", "RANKSCOPE_PROXY_TOKEN")
+    found = Settings.read(dict.fromkeys(names, f"canary-{TOKEN}") | {"RANKSCOPE_AUTH": "proxy"}, NOWHERE)
+    assert "canary" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"RANKSCOPE_AUTH": "none"}, "local or proxy"),
+        ({"RANKSCOPE_AUTH": "proxy"}, "needs RANKSCOPE_PROXY_TOKEN"),
+        ({"RANKSCOPE_AUTH": "proxy", "RANKSCOPE_PROXY_TOKEN": "short"}, "needs RANKSCOPE_PROXY_TOKEN"),
+        ({"RANKSCOPE_AUTH": "proxy", "RANKSCOPE_PROXY_TOKEN": "not ASCII but long enough: ü"}, "ASCII"),
+        ({"RANKSCOPE_WRITE_URL": "postgresql://x"}, "needs DATABASE_URL"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_a_sentence(environment: dict[str, str], expected: str) -> None:
+    with pytest.raises(SettingsError, match=expected):
+        Settings.read(environment, NOWHERE)
+
+
+def test_a_broken_secrets_file_is_named_and_not_quoted(tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text("RANKSCOPE_PROXY_TOKEN = canary")
+    with pytest.raises(SettingsError, match=r"secrets\.toml is not valid TOML") as refused:
+        Settings.read({}, secrets)
+    assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True),
+     (None, False), ("", False), ("::", False), ("192.0.2.7", False), ("example.invalid", False)],
+)  # fmt: skip
+def test_loopback(address: str | None, *, expected: bool) -> None:
+    assert is_loopback(address) is expected
