@@ -1,0 +1,143 @@
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ranking.candidates import Flags, MissingEvidence
+from ranking.clusters import Clusters, CountBy, Method
+from ranking.components import Positions
+from ranking.diameter import Distances, cosine_diameters, hash_diameters
+from ranking.limits import within
+from ranking.near_pairs import check_threshold, near_components
+from ranking.observations import Given, Observations, read_observations, taken
+from ranking.simhash import fingerprints
+from ranking.similar import similar_components, unit_rows
+
+DUPLICATE_COSINE = 0.94
+LIMIT = 10_000
+# what float32 embeddings may err by
+_ROUNDING = 1e-6
+
+
+class _Found(NamedTuple):
+    """The rows that are in a cluster, the number of each one's cluster, and how wide every cluster is."""
+
+    rows: Positions
+    number: Positions
+    diameter: Distances
+    chained: Flags
+
+
+def cluster_near_duplicates(
+    observations: Given,
+    threshold: int = 3,
+    *,
+    method: Method | str = Method.SIMHASH,
+    cosine: float = DUPLICATE_COSINE,
+    count_by: CountBy | str = CountBy.MEMBERS,
+    disputes: Iterable[tuple[Any, Any]] = (),
+    exclude_disputed: bool = False,
+    limit: int | None = LIMIT,
+) -> Clusters:
+    """Connected components of near observations, two at least; canonical = highest weight, then earliest, then id.
+
+    3 bits and the newest 10 000 are Rensei's (000), cosine 0.94 is Memsense's duplicate threshold (002). ``disputes``
+    are pairs of ids (of rows, where there are no ids) that contradict each other; only those with a canonical count.
+    """
+    method, count_by = Method(method), CountBy(count_by)
+    threshold = check_threshold(threshold)
+    within("cosine", cosine, -1, 1)
+    within("limit", LIMIT if limit is None else limit, 0)
+    seen = read_observations(observations)
+    considered = seen.newest(limit)
+    by_hash = method is Method.SIMHASH
+    found = _by_simhash(seen, considered, threshold) if by_hash else _by_embedding(seen, considered, cosine)
+    count = len(found.diameter)
+    cluster = np.full(seen.count, -1)
+    cluster[found.rows] = found.number
+    canonical = _canonical(seen, found)
+    contradicts = _contradicts(seen, disputes, cluster, canonical)
+    agents, sessions = seen.codes("agent"), seen.codes("session")
+    heard = ~contradicts[found.rows] if exclude_disputed else np.ones(len(found.rows), np.bool_)
+    voices = found._replace(rows=found.rows[heard], number=found.number[heard])
+    if count_by is CountBy.MEMBERS:
+        score = np.bincount(voices.number, minlength=count) - 1
+    elif agents is None:
+        raise MissingEvidence(f"no column 'agent_id' to count by; observations carry {', '.join(seen.columns)}")
+    else:
+        score = np.maximum(_distinct(voices, agents) - 1, 0)
+    corroborating = np.zeros(seen.count, np.int64)
+    corroborating[voices.rows] = score[voices.number]
+    return Clusters(
+        ids=seen.ids,
+        cluster=cluster,
+        corroborating=corroborating,
+        contradicts=contradicts,
+        canonical=canonical,
+        size=np.bincount(found.number, minlength=count),
+        corroboration_score=score,
+        agents=None if agents is None else _distinct(found, agents),
+        sessions=None if sessions is None else _distinct(found, sessions),
+        diameter=found.diameter,
+        chained=found.chained,
+        disputed=np.bincount(cluster[contradicts], minlength=count) > 0,
+        method=method,
+        count_by=count_by,
+        considered=len(considered),
+    )
+
+
+def _by_simhash(seen: Observations, considered: Positions, threshold: int) -> _Found:
+    hashes, tokens = fingerprints(taken(seen["content"], considered))
+    spoken = np.flatnonzero(tokens)
+    member, number, count = _numbered(near_components(hashes[spoken], threshold))
+    diameter = hash_diameters(hashes[spoken[member]], number, count)
+    return _Found(considered[spoken[member]], number, diameter, diameter > threshold)
+
+
+def _by_embedding(seen: Observations, considered: Positions, cosine: float) -> _Found:
+    units = unit_rows(seen["embeddings"][considered])
+    spoken = np.flatnonzero(units.any(axis=1))
+    member, number, count = _numbered(similar_components(units[spoken], cosine))
+    diameter = cosine_diameters(units[spoken[member]], number, count)
+    return _Found(considered[spoken[member]], number, diameter, diameter > 1.0 - cosine + _ROUNDING)
+
+
+def _numbered(component: Positions) -> tuple[Positions, Positions, int]:
+    """Rows whose component has two members or more, their clusters numbered by first row, and how many those are."""
+    member = np.flatnonzero(np.bincount(component)[component] > 1) if len(component) else component
+    _, first, number = np.unique(component[member], return_index=True, return_inverse=True)
+    place = np.empty_like(first)
+    place[np.argsort(first)] = np.arange(len(first))
+    return member, place[number], len(first)
+
+
+def _canonical(seen: Observations, found: _Found) -> Positions:
+    """The highest weight, then the earliest, then the smallest id; a row without a date comes after those with one."""
+    rows = found.rows
+    created = seen.ages()[rows] if "created_at" in seen.columns else np.zeros(len(rows), np.int64)
+    created = np.where(created == np.iinfo(np.int64).min, np.iinfo(np.int64).max, created)
+    weight = seen["weight"][rows] if "weight" in seen.columns else np.zeros(len(rows))
+    order = np.lexsort((seen.id_order(rows), created, -weight, found.number))
+    return rows[order[np.flatnonzero(np.diff(found.number[order], prepend=-1))]]
+
+
+def _contradicts(
+    seen: Observations, disputes: Iterable[tuple[Any, Any]], cluster: Positions, canonical: Positions
+) -> Flags:
+    """Which rows contradict the canonical of their cluster."""
+    flags = np.zeros(seen.count, np.bool_)
+    left, right = seen.positions(disputes)
+    for one, other in ((left, right), (right, left)):
+        together = (cluster[one] >= 0) & (cluster[one] == cluster[other]) & (one != other)
+        one, other = one[together], other[together]  # noqa: PLW2901 - the pairs that matter
+        flags[other[canonical[cluster[one]] == one]] = True
+    return flags
+
+
+def _distinct(found: _Found, codes: Positions) -> Positions:
+    """How many different known codes each cluster holds."""
+    known = codes[found.rows]
+    kinds = int(codes.max(initial=0)) + 1
+    keys = np.sort((found.number * kinds + known)[known >= 0])
+    return np.bincount(keys[np.diff(keys, prepend=-1) > 0] // kinds, minlength=len(found.diameter))

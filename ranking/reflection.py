@@ -1,0 +1,39 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ranking.candidates import Column, Flags, Scores
+from ranking.limits import finite, within
+from ranking.ranking import Ranking
+
+BOOST = 1.2
+PER_DEPTH = 0.05
+DEPTH_CAP = 3
+
+
+def reflection_factor(
+    is_reflection: Flags, depth: Column, boost: float = BOOST, per_depth: float = PER_DEPTH, depth_cap: int = DEPTH_CAP
+) -> Scores:
+    """``1.2·(1 + 0.05·min(max(depth, 0), 3))`` for reflections, else 1: deeper ones sum up more (004)."""
+    return np.where(is_reflection, boost * (1.0 + per_depth * np.clip(depth, 0, depth_cap)), 1.0)
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """Multiply what summarises several observations; ``boost=1, per_depth=0`` switches it off (004)."""
+
+    boost: float = BOOST
+    per_depth: float = PER_DEPTH
+    depth_cap: int = DEPTH_CAP
+    words: ClassVar[str] = "a reflection of depth {reflection_depth}: {delta:+.4f}"
+
+    def __post_init__(self) -> None:
+        finite("boost", self.boost)
+        finite("per_depth", self.per_depth)
+        within("depth_cap", self.depth_cap, 0)
+
+    def __call__(self, ranking: Ranking) -> Ranking:
+        flags, depth = ranking.column("is_reflection"), ranking.column("reflection_depth")
+        factor = reflection_factor(flags, depth, self.boost, self.per_depth, self.depth_cap)
+        return ranking.scored(self, ranking.scores * factor)

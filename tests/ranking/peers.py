@@ -1,0 +1,284 @@
+"""One small function per function name of the peers' vectors: their inputs in, our answer in their shape out."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ranking import batched, budget, cross_encoder, pair_scorer, reflection
+from ranking.anchors import RegexAnchorExtractor
+from ranking.batched import use_batched_path
+from ranking.candidates import Candidates
+from ranking.composite import composite_scores, recency
+from ranking.corroboration import corroboration_boost
+from ranking.cross_encoder import CrossEncoder, blend
+from ranking.dedup import dedup, normalize_content
+from ranking.feedback import apply_feedback_ranking, update_weight
+from ranking.floor import above_floor
+from ranking.fusion import fuse_scores, leg_pool, reciprocal_rank_fusion
+from ranking.lexical import LexicalScorer, lexical_score
+from ranking.memory_score import MemoryScore, memory_scores, number
+from ranking.memsense_explanation import memsense_explain
+from ranking.mmr import Mmr, candidate_pool, route_pool
+from ranking.order import stable_order
+from ranking.pair_scorer import Pair
+from ranking.ranking import rank
+from ranking.redundancy import embedding_matrix
+from ranking.reflection import reflection_factor
+from ranking.relevance import Relevance
+from ranking.session_recency import BOOST as SESSION_BOOST
+from ranking.session_recency import SESSION_CAP, SessionMemory, session_recency
+from ranking.session_support import turn_support
+from ranking.simhash import hamming, simhash64
+from ranking.temporal import rerank_temporal, temporal_proximity
+from ranking.tokens import tokenize as simhash_tokens
+from ranking.words import tokenize
+
+CONSTANTS = {
+    "ORIGINAL_WEIGHT": cross_encoder.ORIGINAL_WEIGHT,
+    "CROSS_ENCODER_WEIGHT": cross_encoder.PAIR_WEIGHT,
+    "RERANK_POOL_MAX": cross_encoder.POOL,
+    "CROSS_ENCODER_MAX_SEQ": pair_scorer.MAX_SEQUENCE,
+    "RERANK_MAX_SEQ_DEFAULT": pair_scorer.DEFAULT_SEQUENCE,
+    "DEFAULT_MAX_BATCH": batched.MAX_BATCH,
+    "DEFAULT_MAX_WAIT_MS": batched.MAX_WAIT_MS,
+    "BATCHED_RERANK_MIN_CONCURRENCY": batched.MIN_IN_FLIGHT,
+    "DEFAULT_REFLECTION_BOOST": reflection.BOOST,
+    "DEFAULT_REFLECTION_PER_DEPTH_INCREMENT": reflection.PER_DEPTH,
+    "DEFAULT_REFLECTION_MAX_DEPTH_CAP": reflection.DEPTH_CAP,
+    "SESSION_RECENCY_BOOST": SESSION_BOOST,
+    "SESSION_RECENT_CAP": SESSION_CAP,
+}
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def _column(rows: Rows, name: str, missing: float = math.nan) -> Any:
+    values = (row.get(name) for row in rows)
+    return np.array([missing if value is None else value for value in values], dtype=np.float64)
+
+
+def _ranked(ids: Sequence[Any], scores: Any) -> list[list[Any]]:
+    return [[ids[row], float(scores[row])] for row in stable_order(np.asarray(scores, dtype=np.float64))]
+
+
+def rensei_simhash(text: str) -> Any:
+    return {"hex": f"{int(simhash64([text])[0]):016x}", "tokens": simhash_tokens(text)}
+
+
+def rensei_hamming(a: str, b: str) -> Any:
+    return int(hamming(np.uint64(int(a, 16)), np.uint64(int(b, 16))))
+
+
+def rensei_simhash_distance(a: str, b: str) -> Any:
+    one, other = simhash64([a, b])
+    distance = int(hamming(one, other))
+    return {"distance": distance, "near_duplicate_at_3": distance <= 3}
+
+
+def rensei_corroboration_boost(corroboration_score: float) -> Any:
+    return float(corroboration_boost(np.array([corroboration_score], dtype=np.float64))[0])
+
+
+def rensei_ema_update(previous_weight: float, outcome: str, misleading: bool = False) -> Any:  # noqa: FBT001, FBT002
+    return update_weight(previous_weight, outcome, misleading=misleading)
+
+
+def rensei_context_budget(work_type: str | None = None) -> Any:
+    return budget.context_budget(work_type)
+
+
+def rensei_estimate_tokens(text: str) -> Any:
+    return int(budget.estimate_tokens([text])[0])
+
+
+def rensei_apply_feedback_ranking(candidates: Rows, weightingEnabled: bool = True) -> Any:  # noqa: FBT001, FBT002, N803
+    found = Candidates(
+        [row["id"] for row in candidates],
+        relevance=_column(candidates, "relevanceScore"),
+        weight=_column(candidates, "feedbackWeight", 1.0),
+    )
+    ranked = apply_feedback_ranking(found, weighting_enabled=weightingEnabled)
+    return [
+        {
+            **candidates[row],
+            "weightedScore": float(ranked.weighted_score[row]),
+            "unweightedRank": int(ranked.unweighted_rank[row]),
+            "weightedRank": int(ranked.weighted_rank[row]),
+        }
+        for row in ranked.order
+    ]
+
+
+def memini_regex_anchor(query: str) -> Any:
+    anchor = RegexAnchorExtractor().anchor(query)
+    return None if anchor is None else {"days": anchor.days, "tolerance": anchor.tolerance}
+
+
+def memini_fuse(lists: Sequence[Sequence[Any]], k: int = 0, rrf_k: float = 0.0) -> Any:
+    return reciprocal_rank_fusion([[label for label, _ in leg] for leg in lists], k=rrf_k, first_rank=0, top=k)
+
+
+def memini_fuse_scores(lists: Sequence[Any], weights: Sequence[float] | None = None, k: int = 0) -> Any:
+    return fuse_scores(lists, weights, top=k)
+
+
+def memini_recency(age_hours: float | None) -> Any:
+    return float(recency(np.array([age_hours], dtype=np.float64))[0])
+
+
+def _composite(rows: Rows, weights: Mapping[str, float] | None) -> Any:
+    chosen = weights or {"relevance": 0.80, "recency": 0.05, "importance": 0.15}
+    shares = chosen.get("relevance", 0.0), chosen.get("recency", 0.0), chosen.get("importance", 0.0)
+    return composite_scores(
+        _column(rows, "score"), _column(rows, "age_hours"), _column(rows, "importance", 0.0), shares
+    )  # fmt: skip
+
+
+def memini_rerank_with(rows: Rows, weights: Mapping[str, float] | None = None) -> Any:
+    return _ranked([row["id"] for row in rows], _composite(rows, weights))
+
+
+def memini_rerank_temporal(
+    rows: Rows, query: str, weights: Mapping[str, float] | None = None, boost: float = 0.4, mode: str = "additive"
+) -> Any:
+    base = _composite(rows, weights)
+    order = stable_order(base)  # the Go package hands the boost a sorted list, so ties keep the composite's order
+    ages = _column(rows, "created_age_days")[order]
+    lifted = rerank_temporal(base[order], ages, RegexAnchorExtractor().anchor(query), boost, mode)
+    return _ranked([rows[row]["id"] for row in order], lifted)
+
+
+def memini_temporal_proximity(date_days_ago: float | None, target_days_ago: float, tolerance: float) -> Any:
+    return float(temporal_proximity(np.array([date_days_ago], dtype=np.float64), target_days_ago, tolerance)[0])
+
+
+def memini_dedup(rows: Sequence[Sequence[str]], limit: int = 0) -> Any:
+    keep = dedup([content for _, content in rows], limit)
+    return [label for (label, _), kept in zip(rows, keep, strict=True) if kept]
+
+
+def memini_normalize_content(text: str) -> Any:
+    return normalize_content(text)
+
+
+def memini_recall_pool_size(k: int) -> Any:
+    return leg_pool(k)
+
+
+def memsense_hybrid_rerank(rows: Rows, top_k: float = 8, options: Mapping[str, Any] | None = None) -> Any:
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    found = Candidates(
+        range(len(rows)),
+        relevance=np.nan_to_num(np.array([number(row.get("rrf_score")) for row in rows], dtype=np.float64), nan=0.0),
+        memory_score=memory_scores(row.get("score", math.nan) for row in rows),
+        embeddings=embedding_matrix([row.get("embedding") for row in rows]),
+        tags=[[str(tag) for tag in row["tags"] if tag] if isinstance(row.get("tags"), list) else [] for row in rows],
+    )
+    choice = Mmr(max(int(top_k), 0), given.get("lambda", 0.78), given.get("duplicateThreshold", 0.94))
+    ranking = rank(found, (Relevance(), MemoryScore(given.get("alpha", 0.1)), choice))
+    return [
+        {
+            **rows[row],
+            "final_score": float(score),
+            "rrf_score": parts["rrf_score"],
+            "score": parts["memory_score"],
+            "explain": parts | ({"routes": rows[row]["routes"]} if "routes" in rows[row] else {}),
+        }
+        for row, score, parts in zip(ranking.positions, ranking.scores, memsense_explain(ranking), strict=True)
+    ]
+
+
+def memsense_pool_sizes(top_k: int = 4) -> Any:
+    return {"candidate_limit": candidate_pool(top_k), "route_limit": route_pool(top_k)}
+
+
+def memsense_turn_support(session_rrf_score: float | None, best_turn_rrf_score: float | None = None) -> Any:
+    support = float(turn_support(np.array([best_turn_rrf_score or 0.0]))[0])
+    return {"turn_support": support, "hybrid_rrf_score": (session_rrf_score or 0.0) + support}
+
+
+def memsense_rrf(routes: Mapping[str, Sequence[Any]], k: float = 15) -> Any:
+    fused = reciprocal_rank_fusion(list(routes.values()), k=k, first_rank=1)
+    return {
+        label: {"rrf_score": score, "routes": sorted(name for name, leg in routes.items() if label in leg)}
+        for label, score in fused
+    }
+
+
+def aimemory_lexical_score(query: str, title: str, content: str) -> Any:
+    return lexical_score(query, title, content, case_sensitive=True)
+
+
+def aimemory_tokenize(text: str) -> Any:
+    return tokenize(text)
+
+
+def _factor(config: str | Mapping[str, float], is_reflection: Sequence[bool], depth: Sequence[int]) -> Any:
+    knobs: Mapping[str, float] = {"boost": 1.0, "per_depth_increment": 0.0, "max_depth_cap": 0}
+    if config != "disabled":
+        defaults = {"boost": 1.2, "per_depth_increment": 0.05, "max_depth_cap": 3}
+        knobs = {**defaults, **(config if isinstance(config, Mapping) else {})}
+    flags, depths = np.array(is_reflection, dtype=np.bool_), np.array(depth, dtype=np.int64)
+    return reflection_factor(
+        flags, depths, knobs["boost"], knobs["per_depth_increment"], int(knobs["max_depth_cap"])
+    )  # fmt: skip
+
+
+def aimemory_reflection_factor(config: str | Mapping[str, float], kind: str, depth: int = 0) -> Any:
+    return float(_factor(config, [kind == "reflection"], [depth])[0])
+
+
+def aimemory_rerank(query: str, candidates: Rows, reflection_boost: str | Mapping[str, float] = "disabled") -> Any:
+    head, tail = candidates[: cross_encoder.POOL], candidates[cross_encoder.POOL :]
+    scorer = LexicalScorer(case_sensitive=True)
+    pairs = scorer.score([Pair(query, row["title"], row["content"]) for row in head]).scores
+    factor = _factor(reflection_boost, [row["reflection"] for row in head], [row["depth"] for row in head])
+    scored = _ranked([row["id"] for row in head], blend(_column(head, "score"), pairs) * factor)
+    return [*scored, *([row["id"], row["score"]] for row in tail)]
+
+
+def aimemory_score_floor(mode: str, rows: Sequence[Sequence[Any]], value: float = 0.0) -> Any:
+    name = {"relative": "relative_to_top"}.get(mode, mode)
+    keep = above_floor(np.array([score for _, score in rows], dtype=np.float64), name, value, top=0)
+    return [label for (label, _), kept in zip(rows, keep, strict=True) if kept]
+
+
+def aimemory_session_recency_scenario(steps: Rows) -> Any:
+    memory = SessionMemory()
+    outputs = []
+    for step in steps:
+        session, results = step.get("session"), step["results"]
+        ids = np.array([label for label, _ in results], dtype=np.object_)
+        scores = np.array([score for _, score in results], dtype=np.float64)
+        lifted = session_recency(scores, memory.shown_before(session, ids))
+        # without a session nothing is touched, not even the order
+        ranked = _ranked(ids.tolist(), lifted) if session else [list(result) for result in results]
+        memory.record(session, [label for label, _ in ranked])
+        outputs.append(ranked)
+    sessions = dict.fromkeys(step["session"] for step in steps if step.get("session"))
+    recent = {session: list(memory.recent(session)) for session in sessions}
+    return {"outputs": outputs, "recent": recent, "session_count": len(memory)}
+
+
+def aimemory_constant(name: str) -> Any:
+    return CONSTANTS[name]
+
+
+def aimemory_use_batched_rerank_path(is_neural: bool, in_flight: int) -> Any:  # noqa: FBT001
+    return use_batched_path(neural=is_neural, in_flight=in_flight)
+
+
+def aimemory_rerank_count(candidates: int, pool_max: int = 20) -> Any:
+    scores = np.linspace(1, 0, candidates)
+    found = Candidates(range(candidates), relevance=scores, pair_score=scores)
+    return len(rank(found, (Relevance(), CrossEncoder(pool_max))).order())
+
+
+SYSTEMS = ("rensei", "memini", "memsense", "aimemory")
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name.replace("_", ".", 1): function
+    for name, function in list(globals().items())
+    if name.split("_", 1)[0] in SYSTEMS and callable(function)
+}

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ranking import Candidates, Corroboration, Feedback, Knob, Mmr, Relevance, Stage, TokenBudget, flip_distance, rank
+from ranking.flips import nearest_flip
+
+FOUND = Candidates(
+    "ab", relevance=[0.80, 0.70], weight=[1.0, 0.9], corroborating=[0, 3], content=["x", "y"], embeddings=np.eye(2)
+)
+STAGES: tuple[Stage, ...] = (Relevance(), Corroboration(scale=0.01), Feedback())
+
+
+def flips(found: Candidates = FOUND, stages: tuple[Stage, ...] = STAGES) -> dict[Knob, float]:
+    return {flip.knob: flip.needed for flip in flip_distance(found, stages, "a", "b")}
+
+
+def test_each_knob_is_where_the_scores_meet() -> None:
+    """(0.70 + s·2)·0.9 = 0.80; 0.80·w = (0.70 + 0.02)·0.9; (0.70 + 0.02)·w = 0.80."""
+    needed = flips()
+    assert needed[Knob.SCALE] == pytest.approx((0.80 / 0.9 - 0.70) / 2)
+    assert needed[Knob.UPPER_WEIGHT] == pytest.approx(0.72 * 0.9 / 0.80)
+    assert needed[Knob.LOWER_WEIGHT] == pytest.approx(0.80 / 0.72)
+
+
+def test_the_smallest_turn_comes_first_and_really_swaps() -> None:
+    found = flip_distance(FOUND, STAGES, "a", "b")
+    assert [abs(flip.change) for flip in found] == sorted(abs(flip.change) for flip in found)
+    scale = next(flip for flip in found if flip.knob is Knob.SCALE).needed
+    assert rank(FOUND, (Relevance(), Corroboration(scale=scale), Feedback())).ids() == ["b", "a"]
+    assert rank(FOUND, (Relevance(), Corroboration(scale=scale - 1e-6), Feedback())).ids() == ["a", "b"]
+
+
+def test_lambda() -> None:
+    """The second pick: λ·0.5 - (1-λ)·0.6 = λ·0.3 - 0 at λ = 0.75."""
+    vectors = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
+    found = Candidates(["first", "a", "b"], relevance=[0.9, 0.5, 0.3], embeddings=vectors)
+    needed = {flip.knob: flip for flip in flip_distance(found, (Relevance(), Mmr(k=3, lam=0.9)), "a", "b")}
+    assert needed[Knob.LAMBDA].needed == pytest.approx(0.75, abs=1e-9)
+    assert needed[Knob.LAMBDA].change == pytest.approx(-0.15, abs=1e-9)
+
+
+def test_a_row_dropped_by_the_budget_stands_below() -> None:
+    stages: tuple[Stage, ...] = (*STAGES, TokenBudget(1))
+    assert flips(stages=stages)[Knob.SCALE] == pytest.approx((0.80 / 0.9 - 0.70) / 2)
+
+
+def test_nothing_helps_where_no_knob_counts() -> None:
+    assert flip_distance(FOUND, (Relevance(),), "a", "b") == ()
+    assert flip_distance(FOUND, (Relevance(), Feedback(enabled=False)), "a", "b") == ()
+
+
+def test_the_upper_row_must_stand_above() -> None:
+    with pytest.raises(ValueError, match="expected 'b' above 'a', found it below"):
+        flip_distance(FOUND, STAGES, "b", "a")
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.0, 1.0))
+def test_nearest_flip_finds_a_single_change(current: float, change: float) -> None:
+    above = current >= change
+    found = nearest_flip(lambda value: (value >= change) != above, current, 0.0, 1.0)
+    assert found is None or found == pytest.approx(change, abs=1e-6)
+    assert found is not None or abs(current - change) < 1e-6 or change in {0.0, 1.0}
