@@ -7,13 +7,15 @@ left behind.
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from jobs.demo.relevance import relevances
 from jobs.demo.texts import identity
+from ranking.budget import context_budget, estimate_tokens, fitting
+from ranking.candidates import Candidates
+from ranking.feedback import FAILURE_RATE, SUCCESS_RATE, apply_feedback_ranking, is_misleading, update_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +26,6 @@ if TYPE_CHECKING:
 Row = dict[str, object]
 
 POOL = 20
-BUDGETS = {"bug_fix": 750, "feature": 400, "refactor": 600, "chore": 300}
-OTHER_BUDGET = 500
-SUCCESS_ALPHA, FAILURE_ALPHA = 0.1, 0.15
-TOO_MANY_FAILURES = 3
 BETWEEN_RETRIEVALS = timedelta(minutes=7)
 SESSION_LENGTH = timedelta(minutes=50)
 HELPFUL = 2  # of what an accepted session was given first
@@ -94,29 +92,18 @@ def rank(observations: Sequence[Observation], query: str, weights: dict[UUID, fl
         ((score, o) for score, o in zip(scores, observations, strict=True) if score > 0),
         key=lambda pair: (-pair[0], pair[1].id),
     )[:POOL]
-    weighted = [score * weights[o.id] if on else score for score, o in recalled]
-    order = sorted(range(len(recalled)), key=lambda place: -weighted[place])
+    rows = Candidates(
+        [o.id for _, o in recalled],
+        relevance=[score for score, _ in recalled],
+        weight=[weights[o.id] for _, o in recalled],
+    )
+    ranked = apply_feedback_ranking(rows, weighting_enabled=on)
     return [
-        Candidate(recalled[place][1], recalled[place][0], weights[recalled[place][1].id], weighted[place], place, n)
-        for n, place in enumerate(order)
+        Candidate(recalled[place][1], recalled[place][0], weights[recalled[place][1].id], weighted, place, n)
+        for n, (place, weighted) in enumerate(
+            (place, float(ranked.weighted_score[place])) for place in ranked.order.tolist()
+        )
     ]
-
-
-def tokens(text: str) -> int:
-    """What a text costs of a budget: a quarter of its characters, rounded up."""
-    return math.ceil(len(text) / 4)
-
-
-def fitting(candidates: Sequence[Candidate], budget: int) -> list[Candidate]:
-    """The candidates in order until the first that does not fit; the very first always is in."""
-    chosen: list[Candidate] = []
-    left = budget
-    for candidate in candidates:
-        left -= tokens(candidate.observation.text)
-        if chosen and left < 0:
-            break
-        chosen.append(candidate)
-    return chosen
 
 
 def _run(memory: Memory, session: Session) -> None:
@@ -139,7 +126,7 @@ def _run(memory: Memory, session: Session) -> None:
     for n, query in enumerate(session.queries, start=1):
         given |= dict.fromkeys(_retrieve(memory, session, query, begin + n * BETWEEN_RETRIEVALS))
     if session.outcome and end:
-        _learn(memory, session, list(given), end)
+        _learn(memory, session, session.outcome, list(given), end)
 
 
 def _retrieve(memory: Memory, session: Session, query: str, at: datetime) -> list[UUID]:
@@ -147,8 +134,9 @@ def _retrieve(memory: Memory, session: Session, query: str, at: datetime) -> lis
     org, on = memory.org, memory.weighs(at)
     known = [o for o in org.observations if memory.now - o.age < at]
     candidates = rank(known, query, memory.weights, on=on)
-    budget = BUDGETS.get(session.work_type, OTHER_BUDGET)
-    chosen = fitting(candidates, budget)
+    budget = context_budget(session.work_type)
+    costs = estimate_tokens([candidate.observation.text for candidate in candidates])
+    chosen = candidates[: fitting(costs, budget)]
     given = [candidate.observation.id for candidate in chosen]
     retrieval = identity(org.id, session.id, "retrieval", query)
     shared: Row = {
@@ -183,7 +171,7 @@ def _retrieve(memory: Memory, session: Session, query: str, at: datetime) -> lis
         | {
             "work_type": session.work_type,
             "token_budget": budget,
-            "tokens_used": sum(tokens(candidate.observation.text) for candidate in chosen),
+            "tokens_used": int(costs[: len(chosen)].sum()),
             "candidates": len(candidates),
             "observation_ids": given,
         },
@@ -192,22 +180,22 @@ def _retrieve(memory: Memory, session: Session, query: str, at: datetime) -> lis
     return given
 
 
-def _learn(memory: Memory, session: Session, given: list[UUID], at: datetime) -> None:
-    """Move the weight of all that a session was given to ``w·(1 - alpha) + signal·alpha``; misled doubles alpha.
+def _learn(memory: Memory, session: Session, outcome: str, given: list[UUID], at: datetime) -> None:
+    """Move the weight of all that a session was given by its outcome, twice as far where it was misled.
 
     Only a failed session can have been misled: by what its diagnostics name, or by what three failed ones were given.
     """
     org = memory.org
-    succeeded = session.outcome == "accepted"
+    succeeded = outcome == "accepted"
     misled = []
     for observation in given:
         memory.failures[observation] += not succeeded
-        misleads = not succeeded and (
-            observation in session.misleading or memory.failures[observation] >= TOO_MANY_FAILURES
+        misleads = not succeeded and is_misleading(
+            named_by_diagnostics=observation in session.misleading, failed_sessions=memory.failures[observation]
         )
-        alpha = (SUCCESS_ALPHA if succeeded else FAILURE_ALPHA) * (2 if misleads else 1)
+        alpha = (SUCCESS_RATE if succeeded else FAILURE_RATE) * (2 if misleads else 1)
         before = memory.weights[observation]
-        after = before * (1 - alpha) + (alpha if succeeded else 0.0)
+        after = update_weight(before, outcome, misleading=misleads)
         memory.weights[observation] = after
         misled += [observation] if misleads else []
         memory.write(

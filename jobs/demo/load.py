@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jobs.demo.history import history
 from jobs.demo.texts import organizations
 from queries import own_schema, schema
 from queries.load import analyze, claim_empty, copy_rows
@@ -32,6 +31,8 @@ def fill(connection: Connection, now: datetime) -> dict[str, int] | None:
     """Rows written by table, or ``None`` where the store already holds organizations and stays as it is."""
     if not claim_empty(connection):
         return None
+    from jobs.demo.history import history  # noqa: PLC0415 - brings the ranking library, which a filled store need not wait for
+
     histories = [history(org, now) for org in organizations()]
     written = {}
     for table in TABLES:
