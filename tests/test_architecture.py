@@ -33,13 +33,13 @@ MAY_IMPORT = {
     "settings": set(),
     "pages": {"controls", "charts", "analysis", "queries", "ranking", "retrieval", "reports", "streamlit"},
     "controls": {"analysis", "queries", "ranking", "retrieval", "settings", "streamlit", "pandas"},
-    "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings", "sklearn", "numpy"},
+    "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings"},
     "reports": {"analysis", "charts"},
     "analysis": {"retrieval", "queries", "ranking"},
     "retrieval": {"queries", "ranking", "onnxruntime", "tokenizers", "wordllama", "httpx"},
     "charts": {"pandas", "plotly"},
     "queries": {"ranking.candidates", "sqlalchemy", "psycopg", "alembic", "pandas", "pgvector", "psutil"},
-    "ranking": {"numpy", "scipy", "pyarrow", "sklearn"},
+    "ranking": {"numpy", "scipy", "pyarrow"},
 }
 
 VERSION_FLOORS = {
