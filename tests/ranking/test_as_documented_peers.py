@@ -158,7 +158,7 @@ class TestAsDocumented004:
         assert SessionRecency().boost == 0.05
         assert session_recency(np.array([0.5]), np.array([True])) == pytest.approx([0.55])
         memory = SessionMemory()
-        memory.record("s", range(51))
+        memory.record("s", range(51), now=0)
         assert len(memory.recent("s")) == 50
 
     def test_bounded_per_session_and_unbounded_in_sessions(self) -> None:
