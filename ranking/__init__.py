@@ -20,7 +20,7 @@ from ranking.composite import Composite, composite_scores, recency
 from ranking.corroboration import Corroboration, corroboration_boost, rank_with_corroboration, with_corroboration
 from ranking.cross_encoder import CrossEncoder, blend, pool_before_pairs, with_pair_scores
 from ranking.dedup import Dedup, dedup, normalize_content
-from ranking.explanation import Explanation, RowExplanation, StageEffect, explain, why_above, why_not_returned
+from ranking.explanation import Explanation, RowExplanation, StageEffect, explain
 from ranking.fallback import FallbackScorer
 from ranking.feedback import (
     Feedback,
@@ -63,6 +63,7 @@ from ranking.session_recency import SessionMemory, SessionRecency, session_recen
 from ranking.session_support import Granularity, SessionSupport, session_evidence, turn_support
 from ranking.simhash import hamming, simhash64
 from ranking.temporal import Temporal, TemporalMode, rerank_temporal, temporal_proximity
+from ranking.why import why_above, why_not_returned
 from ranking.word_anchors import WordAnchorExtractor
 
 __all__ = [

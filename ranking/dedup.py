@@ -75,4 +75,4 @@ class Dedup:
 
 
 def _holds(contents: Any, text: str) -> bool:  # noqa: ANN401 - an Arrow array of large strings
-    return bool(pc.any(pc.equal(normalized(contents), normalize_content(text))).as_py())
+    return bool(pc.any(pc.equal(normalized(contents), pa.scalar(normalize_content(text), pa.large_string()))).as_py())
