@@ -94,7 +94,7 @@ class TokenBudget:
         if not row.held:
             first = row.rank_before == row.step.positions.size
             return _OVER if first else f"stands behind the first row that {_OVER}"
-        cost = int(estimate_tokens([row.text("content")])[0])
+        cost = 0 if row.rank else int(estimate_tokens([row.text("content")])[0])
         if cost > self.tokens:
             return f"{cost} tokens are over the budget of {{tokens}}, but the first row is always included"
         return "fits the budget of {tokens} tokens"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.candidates import Positions
-from ranking.ranking import Ranking, Stage
+from ranking.ranking import Ranking, Stage, Step
 from ranking.sentences import DIGITS, RowChange, difference, rounded, sentence
 
 
@@ -71,8 +71,9 @@ class Explanation:
     def rows(self) -> tuple[RowExplanation, ...]:
         """One explanation per row, in the order asked for."""
         candidates, steps = self.ranking.candidates, self.ranking.steps
-        places = [step.ranks_of(self.positions) for step in steps]
-        scores = [_scores_at(step.scores, step.find(self.positions)) for step in steps]
+        found = _found(steps, self.positions)
+        places = [step.ranks_at(at) for step, at in zip(steps, found, strict=True)]
+        scores = [_scores_at(step.scores, at) for step, at in zip(steps, found, strict=True)]
         explained = []
         for column, position in enumerate(self.positions.tolist()):
             effects: list[StageEffect] = []
@@ -96,6 +97,16 @@ def explain(ranking: Ranking, k: int | None = None, ids: Sequence[Any] | None = 
     if ids is not None:
         return Explanation(ranking, np.array([ranking.candidates.position(label) for label in ids], dtype=np.intp))
     return Explanation(ranking, ranking.order() if k is None else ranking.best(k))
+
+
+def _found(steps: Sequence[Step], rows: Positions) -> list[Positions]:
+    """Where each step has the rows; a stage that only scored left them where they were."""
+    found: list[Positions] = []
+    before: Step | None = None
+    for step in steps:
+        found.append(found[-1] if before is not None and before.positions is step.positions else step.find(rows))
+        before = step
+    return found
 
 
 def _scores_at(scores: npt.NDArray[np.float64], found: Positions) -> npt.NDArray[np.float64]:

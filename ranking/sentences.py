@@ -1,8 +1,8 @@
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
-from ranking.ranking import Ranking, Stage, Step
+from ranking.ranking import Ranking, Step
 
 DIGITS = 4
 # the default 28 digits would refuse 1e30; no finite number has more than 309 before the point
@@ -51,16 +51,20 @@ class RowChange:
 
 def sentence(row: RowChange) -> str:
     """The stage's own words about one row, filled from its fields and the row's columns."""
-    name, template = type(row.step.stage).__name__, _template(row)
-    score = rounded(row.score)
-    delta = difference(score, rounded(row.score_before))
+    template = _template(row)
     if template is None:
-        return f"{name}: {delta:+.{DIGITS}f}" if row.held else f"dropped by {name}"
+        return f"{_name(row)}: {_delta(row):+}" if row.held else f"dropped by {_name(row)}"
     if row.held and row.score == row.score_before and "{delta" in template:
-        return f"{name} adds nothing"
-    # sentences are read beside tables, which count from 1
-    place = None if row.rank is None else row.rank + 1
-    return template.format_map(_Evidence(row, score=score, delta=delta, place=place))
+        return f"{_name(row)} adds nothing"
+    return template.format_map(_Evidence(row))
+
+
+def _name(row: RowChange) -> str:
+    return type(row.step.stage).__name__
+
+
+def _delta(row: RowChange) -> Decimal:
+    return difference(rounded(row.score), rounded(row.score_before))
 
 
 def _template(row: RowChange) -> str | None:
@@ -75,11 +79,18 @@ def _template(row: RowChange) -> str | None:
 class _Evidence(dict[str, Any]):
     """What a sentence may name: score, delta and place, the stage's fields, then the row's columns."""
 
-    def __init__(self, row: RowChange, **facts: object) -> None:
-        stage: Stage = row.step.stage
-        super().__init__(facts)
-        self.update({entry.name: getattr(stage, entry.name) for entry in fields(stage)})  # type: ignore[arg-type]
-        self._columns, self._position = row.ranking.candidates, row.position
+    def __init__(self, row: RowChange) -> None:
+        super().__init__()
+        self._row = row
 
-    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - as the column
-        return self._columns[name][self._position]
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - as the field or column
+        row = self._row
+        if name == "score":
+            return rounded(row.score)
+        if name == "delta":
+            return _delta(row)
+        if name == "place" and row.rank is not None:
+            return row.rank + 1  # sentences are read beside tables, which count from 1
+        # fields before columns, as Composite has weights named like the columns they weigh
+        chosen = vars(row.step.stage)
+        return chosen[name] if name in chosen else row.ranking.candidates[name][row.position]
