@@ -197,3 +197,15 @@ class TestPipelineTexts:
     def test_a_stage_without_fields_says_so(self) -> None:
         with pytest.raises(PipelineError, match="stage 1, Relevance: expected no field, found 'k'"):
             from_text("Relevance~k~1")
+
+
+class TestDecided:
+    def test_two_texts_without_tokens_are_0_bits_apart_and_no_cluster(self) -> None:
+        one, other = simhash64(["", "?!"])
+        assert int(ranking.hamming(one, other)) == 0
+        assert len(ranking.cluster_near_duplicates(["", "?!"]).canonical) == 0
+
+    def test_a_character_is_a_code_point_in_a_list_and_in_a_column(self) -> None:
+        texts = ["\U0001f600" * 4, "é" * 5, ""]
+        column = Candidates(range(3), content=texts).texts("content")
+        assert estimate_tokens(texts).tolist() == estimate_tokens(column).tolist() == [1, 2, 0]
