@@ -53,8 +53,8 @@ def rensei_simhash(text: str = "") -> Any:
     return {"hex": f"{int(simhash64([text])[0]):016x}", "tokens": simhash_tokens(text)}
 
 
-def rensei_hamming(a: str, b: str) -> Any:
-    return int(hamming(np.uint64(int(a, 16)), np.uint64(int(b, 16))))
+def rensei_hamming(a: str = "", b: str = "") -> Any:
+    return int(hamming(np.uint64(int(a or "0", 16)), np.uint64(int(b or "0", 16))))
 
 
 def rensei_simhash_distance(a: str = "", b: str = "") -> Any:
@@ -82,7 +82,7 @@ def rensei_estimate_tokens(text: str = "") -> Any:
 
 def rensei_apply_feedback_ranking(candidates: Rows = (), weightingEnabled: bool = True) -> Any:  # noqa: FBT001, FBT002, N803
     found = Candidates(
-        [row["id"] for row in candidates],
+        [row.get("id") for row in candidates],
         relevance=_column(candidates, "relevanceScore", 0.0),
         weight=_column(candidates, "feedbackWeight", 1.0),
     )
@@ -118,14 +118,14 @@ def memini_recency(age_hours: float | None = None) -> Any:
 
 def _composite(rows: Rows, weights: Mapping[str, float] | None) -> Any:
     chosen = weights or {"relevance": 0.80, "recency": 0.05, "importance": 0.15}
-    shares = chosen.get("relevance", 0.0), chosen.get("recency", 0.0), chosen.get("importance", 0.0)
+    shares = (chosen.get("relevance") or 0.0, chosen.get("recency") or 0.0, chosen.get("importance") or 0.0)
     return composite_scores(
         _column(rows, "score", 0.0), _column(rows, "age_hours"), _column(rows, "importance", 0.0), shares
     )  # fmt: skip
 
 
 def memini_rerank_with(rows: Rows = (), weights: Mapping[str, float] | None = None) -> Any:
-    return _ranked([row["id"] for row in rows], _composite(rows, weights))
+    return _ranked([row.get("id") for row in rows], _composite(rows, weights))
 
 
 def memini_rerank_temporal(
@@ -139,7 +139,7 @@ def memini_rerank_temporal(
     order = stable_order(base)  # the Go package hands the boost a sorted list, so ties keep the composite's order
     ages = _column(rows, "created_age_days")[order]
     lifted = rerank_temporal(base[order], ages, RegexAnchorExtractor().anchor(query), boost, mode)
-    return _ranked([rows[row]["id"] for row in order], lifted)
+    return _ranked([rows[row].get("id") for row in order], lifted)
 
 
 def memini_temporal_proximity(
@@ -241,12 +241,12 @@ def aimemory_rerank(
     factor = _factor(
         reflection_boost, [bool(row.get("reflection")) for row in head], [row.get("depth") or 0 for row in head]
     )
-    scored = _ranked([row["id"] for row in head], blend(_column(head, "score", 0.0), pairs) * factor)
-    return [*scored, *([row["id"], row.get("score") or 0.0] for row in tail)]
+    scored = _ranked([row.get("id") for row in head], blend(_column(head, "score", 0.0), pairs) * factor)
+    return [*scored, *([row.get("id"), row.get("score") or 0.0] for row in tail)]
 
 
 def aimemory_score_floor(mode: str = "off", rows: Sequence[Sequence[Any]] = (), value: float = 0.0) -> Any:
-    name = {"relative": "relative_to_top"}.get(mode, mode)
+    name = {"relative": "relative_to_top", "": "off"}.get(mode, mode)
     keep = above_floor(np.array([score or 0.0 for _, score in rows], dtype=np.float64), name, value, top=0)
     return [label for (label, _), kept in zip(rows, keep, strict=True) if kept]
 
@@ -272,14 +272,14 @@ def aimemory_constant(name: str) -> Any:
     return CONSTANTS[name]
 
 
-def aimemory_use_batched_rerank_path(is_neural: bool, in_flight: int) -> Any:  # noqa: FBT001
+def aimemory_use_batched_rerank_path(is_neural: bool = False, in_flight: int = 0) -> Any:  # noqa: FBT001, FBT002
     return use_batched_path(neural=is_neural, in_flight=in_flight)
 
 
-def aimemory_rerank_count(candidates: int, pool_max: int = 20) -> Any:
+def aimemory_rerank_count(candidates: int = 0, pool_max: int = 20) -> Any:
     scores = np.linspace(1, 0, candidates)
     found = Candidates(range(candidates), relevance=scores, pair_score=scores)
-    return len(rank(found, (Relevance(), CrossEncoder(pool_max))).order())
+    return len(rank(found, (Relevance(), CrossEncoder(max(pool_max, 0)))).order())
 
 
 def _nulls_left_out(function: Callable[..., Any]) -> Callable[..., Any]:
