@@ -29,6 +29,7 @@ def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime) -> go
             go.Bar(
                 x=days,
                 y=values,
+                width=BAR_WIDTH,
                 name=name,
                 marker={"color": colour, "line": {"width": 0}},
                 hovertemplate=f"%{{x|%-d %b}}: %{{y:,}} {name}<extra></extra>",
@@ -37,15 +38,21 @@ def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime) -> go
         ]
     )
     measured, moved = int(each["measured"].sum()), int(each["moved"].sum())
-    title = f"Feedback changed the top 5 in {100 * moved / measured:.3g} % of retrievals" if measured else NOT_MEASURED
+    share = f"{100 * moved / measured:.3g} %" if measured else ""
+    title = f"Feedback changed the top 5 in {moved:,} of {measured:,} comparable retrievals ({share})"
     figure.update_layout(
         barmode="stack",
         bargap=0.25,
         yaxis_title="retrievals per day",
         xaxis={"range": [days[0] - HALF_DAY, days[-1] + HALF_DAY]},
     )
-    return finish(figure, title)
+    figure.update_xaxes(tickformat="%-d %b", dtick=24 * 3600 * 1000 if len(days) <= FEW_DAYS else None)
+    figure.update_yaxes(dtick=1 if each["retrievals"].max() <= FEW_RETRIEVALS else None, tickformat=",d")
+    return finish(figure, title if measured else NOT_MEASURED)
 
 
 HALF_DAY = pd.Timedelta(hours=12)
+BAR_WIDTH = 0.75 * 24 * 3600 * 1000  # plotly counts days in milliseconds
+FEW_DAYS = 10
+FEW_RETRIEVALS = 4
 NOT_MEASURED = "No retrieval in this window can say what feedback changed"

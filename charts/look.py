@@ -11,7 +11,7 @@ UP = "#1B7F79"
 DOWN = "#C8553D"
 DISPUTED = "#7B5EA7"
 DEGRADED = "#B7860B"
-NEUTRAL = "#8FA3AD"
+NEUTRAL = "rgba(143, 163, 173, 0.8)"
 FAINT = "rgba(143, 163, 173, 0.35)"
 
 
@@ -26,5 +26,5 @@ def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
         dragmode=False,
     )
     figure.update_xaxes(showgrid=False)
-    figure.update_yaxes(rangemode="tozero", nticks=5)
+    figure.update_yaxes(rangemode="tozero")
     return figure

@@ -12,7 +12,7 @@ import streamlit as st
 
 import settings
 from queries import embedded
-from queries.engine import AGGREGATE, LIST, Store, make_engine
+from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
 from queries.errors import StoreError
 from queries.isolation import gap
 from queries.principals import principal_row
@@ -115,9 +115,22 @@ def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
         return principal_row(snapshot, name)
 
 
+def is_embedded() -> bool:
+    """Whether the store is the embedded one."""
+    return settings.current().database_url is None
+
+
+def answers_now() -> bool:
+    """Whether the store answers at this moment."""
+    try:
+        return answers(store().reader, limit=1.0)
+    except StoreError:
+        return False
+
+
 def store_name() -> str:
     """What the figures come from, in words."""
-    return "embedded demo store" if settings.current().database_url is None else "your store"
+    return "embedded demo store" if is_embedded() else "your store"
 
 
 def may_write() -> bool:

@@ -7,20 +7,40 @@ bare addresses after the escapes are gone, and icons of ``:material/…:`` even 
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
+from controls import loading
 
 if TYPE_CHECKING:
     from queries.errors import StoreError
 
 MISSING = "—"
+PASSING = ("unreachable", "connection", "restarting", "starting", "silent", "busy", "connections")
+STOPPED = "The embedded database stopped and is being started again. Nothing was lost."
+RETRY = 3.0
+FAILED_AT = "failed_at"
 
 
 def failed(error: StoreError) -> None:
-    """The store could not be asked: what is wrong and what to do, with a way to try again."""
-    st.error(error.sentence, icon=":material/database_off:")
+    """The store could not be asked: what is wrong and what to do; a page that may come back does so by itself."""
+    passing = error.kind in PASSING
+    stopped = passing and loading.is_embedded()
+    st.error(STOPPED if stopped else error.sentence, icon=":material/database_off:")
     st.button("Try again", key="try_again")
+    if passing:
+        st.session_state[FAILED_AT] = time.monotonic()
+        _come_back()
+
+
+@st.fragment(run_every=RETRY)
+def _come_back() -> None:
+    """Run the page again once the store answers; not at once, or a store that comes and goes would spin the page."""
+    if time.monotonic() - st.session_state.get(FAILED_AT, 0.0) > RETRY / 2 and loading.answers_now():
+        st.rerun()
+    st.caption("This page tries again by itself.")
 
 
 def not_allowed(sentence: str) -> None:
@@ -53,6 +73,11 @@ def nothing_found(what: str) -> None:
 def number(value: float | None) -> str:
     """A count with thousands separated, or a dash where it is missing."""
     return MISSING if value is None else f"{value:,.0f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, in the plural where it needs one."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(part: float, whole: float) -> str:

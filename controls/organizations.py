@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls.messages import MISSING, number, percent
+from controls.messages import MISSING, counted, number, percent
 from controls.scope import enter
 from controls.trust import Trust
-from queries.organizations import SHOWN, flag_states
+from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.schema import OUTCOMES
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from queries.shape import LogShape
 
 UP = "#1B7F79"
+SMALLEST_CHANGE = 0.05  # percentage points
 METRIC_WIDTH = 144  # three beside each other on a narrow window
 OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
 RETRIEVALS = "Retrievals made in a session; others are never logged."
@@ -33,7 +34,7 @@ WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
 BOOST = {"on": "on", "off": "off", "absent": "off (default)"}
 
 
-def trust_of(overview: pd.DataFrame, as_of: datetime, shape: LogShape) -> Trust:
+def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, shape: LogShape) -> Trust:
     """What the overview's own counts say about the log behind it."""
     newest = overview["newest"].max()
     degraded = (
@@ -43,6 +44,9 @@ def trust_of(overview: pd.DataFrame, as_of: datetime, shape: LogShape) -> Trust:
         degraded.append(
             "this store logs no time: a retrieval takes its session's, and one without a session is left out"
         )
+    unreadable = sum(state.malformed is not None for state in _states(features).values())
+    if unreadable:
+        degraded.append(f"flags of {counted(unreadable, 'organization')} unreadable")
     totals = {
         name: int(overview[name].sum()) for name in ("retrievals", "complete", "truncated", "repeated", "unusable")
     }
@@ -55,7 +59,7 @@ def trust_of(overview: pd.DataFrame, as_of: datetime, shape: LogShape) -> Trust:
     )
 
 
-def figures(overview: pd.DataFrame, before: pd.DataFrame) -> None:
+def figures(overview: pd.DataFrame, before: pd.DataFrame, scope: Scope) -> None:
     """Totals of the scope, each with its change since the window before."""
     now, then = _totals(overview), _totals(before)
     new = f"{now['new_observations']:+,.0f} new"
@@ -80,6 +84,11 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame) -> None:
                 height="stretch",
                 help=explained,
             )
+    earlier = "the day before" if scope.days == 1 else f"the {scope.days} days before"
+    if then["retrievals"]:
+        st.caption(f"Changes are against {earlier}; pt are percentage points.")
+    else:
+        st.caption(f"Nothing was logged in {earlier}, so no change is shown.")
 
 
 def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
@@ -92,35 +101,37 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
         "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(tuple(overview["org_id"]),)
     )
     st.dataframe(
-        shown,
+        shown if scope.org is None else shown.drop(columns="open"),
         hide_index=True,
         row_height=38,
         key="organizations",
         column_config={
+            "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
             "open": entered,
-            "organization": st.column_config.TextColumn("Organization", width="medium", pinned=True),
-            "observations": st.column_config.NumberColumn("Observations", format="localized"),
-            "retrievals": st.column_config.NumberColumn("Retrievals", format="localized"),
-            "by day": st.column_config.AreaChartColumn(
-                "By day", width=100, y_min=0, color=UP, help="Retrievals per day of the window."
-            ),
+            "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized", help=RETRIEVALS),
             "changed": st.column_config.ProgressColumn(
-                "Top 5 changed",
-                format="percent",
-                min_value=0,
-                max_value=1,
-                help="Empty where no complete retrieval was made with weighting on.",
-            ),
-            "coverage": st.column_config.ProgressColumn("Log coverage", format="percent", min_value=0, max_value=1),
-            "outcomes": st.column_config.TextColumn(
-                "Outcomes", help="Accepted / rework / rejected, in percent of the window's sessions with an outcome."
+                "Top 5 changed", width=125, format="%.3g %%", min_value=0, max_value=100, help=TOP_CHANGED
             ),
             "weighting": st.column_config.TextColumn(
-                "Weighting", help="Feedback weighting; on unless feedback_weighting_disabled is true."
+                "Weighting now", width=115, help="On unless feedback_weighting_disabled is true."
             ),
             "boost": st.column_config.TextColumn(
-                "Boost", help="Corroboration boost; off unless corroboration_boost_enabled is true."
+                "Boost now", width=100, help="Corroboration boost: off unless corroboration_boost_enabled is true."
             ),
+            "coverage": st.column_config.ProgressColumn(
+                "Log coverage", width=125, format="%.3g %%", min_value=0, max_value=100, help=COVERAGE
+            ),
+            "outcomes": st.column_config.TextColumn(
+                "Outcomes", width=105, help="Accepted / rework / rejected, in percent of sessions with an outcome."
+            ),
+            "by day": st.column_config.BarChartColumn(
+                "By day",
+                width=120,
+                y_min=0,
+                color=UP,
+                help="Retrievals per day; the last is not over.",
+            ),
+            "observations": st.column_config.NumberColumn("Observations", format="localized", help=OBSERVATIONS),
             "id": st.column_config.TextColumn("Id", width="small"),
         },
     )
@@ -131,13 +142,10 @@ def _rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
     by_day = daily.pivot_table(index="org_id", columns="day", values="retrievals", fill_value=0).reindex(
         index=overview["org_id"], columns=days, fill_value=0
     )
-    states = {
-        org: flag_states(None if pd.isna(found) else found)
-        for org, found in zip(features["org_id"], features["features"], strict=True)
-    }
+    states = _states(features)
 
     def share(part: str, whole: pd.Series[float]) -> pd.Series[float]:
-        return (overview[part].astype("float64") / whole.where(whole > 0)).astype("float64")
+        return 100 * (overview[part].astype("float64") / whole.where(whole > 0)).astype("float64")
 
     def flag(org: str, name: str, words: dict[str, str]) -> str:
         found = states.get(org)
@@ -151,17 +159,22 @@ def _rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
             "open": "Open",
             "retrievals": overview["retrievals"],
             "changed": share("moved", overview["measured"].astype("float64")),
+            "weighting": [flag(org, "feedback_weighting_disabled", WEIGHTING) for org in overview["org_id"]],
+            "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
             "coverage": share("complete", overview["retrievals"].astype("float64")),
-            "by day": by_day.to_numpy().tolist(),
             "outcomes": [
                 _mix(*counts) for counts in overview[["accepted", "rework", "rejected"]].itertuples(index=False)
             ],
-            "weighting": [flag(org, "feedback_weighting_disabled", WEIGHTING) for org in overview["org_id"]],
-            "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
+            "by day": by_day.to_numpy().tolist(),
             "observations": overview["observations"],
             "id": overview["org_id"],
         }
     )
+
+
+def _states(features: pd.DataFrame) -> dict[str, FlagStates]:
+    stored = zip(features["org_id"], features["features"], strict=True)
+    return {org: flag_states(None if pd.isna(found) else found) for org, found in stored}
 
 
 def _mix(*counts: int) -> str:
@@ -189,4 +202,5 @@ def _share(now: pd.Series[float], then: pd.Series[float], part: str, whole: str)
     shown = percent(now[part], now[whole])
     if not now[whole] or not then[whole]:
         return shown, None
-    return shown, f"{100 * (now[part] / now[whole] - then[part] / then[whole]):+.2g} pt"
+    change = 100 * (now[part] / now[whole] - then[part] / then[whole])
+    return shown, f"{change:+.2g} pt" if abs(change) >= SMALLEST_CHANGE else "no change"

@@ -7,7 +7,7 @@ and break when one is renamed. Here the address holds ids, and the browser's bac
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from queries.organizations import Organizations, Projects
 from queries.scope import Scope, is_storable, isolated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
@@ -29,6 +29,7 @@ WINDOWS = {"7d": "7d", "30d": "30d", "90d": "90d", "custom": "Custom"}
 DEFAULT_WINDOW = "30d"
 LONGEST_WINDOW = timedelta(days=365)  # from its first day to its last
 EARLIEST = date(1970, 1, 1)
+DRAWN = "scope_drawn"
 
 
 def choose_scope(principal: Principal) -> Scope | None:
@@ -38,12 +39,15 @@ def choose_scope(principal: Principal) -> Scope | None:
     organizations = _names(load(Organizations(everything, _storable(st.query_params.get("org")))).frames[0])
     if not organizations:
         return None
+    scope = everything
     org = _choice("Organization", organizations, name="org", everything="All organizations")
-    if org is None:
-        return everything
-    inside = Scope.of_days(principal.reach, first, last, org)
-    project = _choice("Project", _names(load(Projects(inside)).frames[0]), name="project", everything="All projects")
-    return Scope.of_days(principal.reach, first, last, org, project).named(organizations[org])
+    if org is not None:
+        inside = Scope.of_days(principal.reach, first, last, org)
+        names = _names(load(Projects(inside)).frames[0])
+        project = _choice("Project", names, name="project", everything="All projects")
+        scope = Scope.of_days(principal.reach, first, last, org, project).named(organizations[org])
+    st.session_state[DRAWN] = True
+    return scope
 
 
 def scope_address() -> dict[str, str]:
@@ -57,31 +61,42 @@ def enter(org: str) -> None:
 
 
 def _window(today: date) -> tuple[date, date]:
-    window = _valid("window", WINDOWS) or DEFAULT_WINDOW
-    _show("window", window)
-    with st.sidebar:
-        st.segmented_control(
+    said = _valid("window", WINDOWS)
+    window = said or DEFAULT_WINDOW
+
+    def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
+        return st.segmented_control(
             "Window", WINDOWS, format_func=WINDOWS.__getitem__, key="pick_window", on_change=_picked, args=("window",),
-            required=True,
+            required=True, **start,
         )  # fmt: skip
+
+    with st.sidebar:
+        _show("window", window, draw, start="default")
+        if said is None:
+            st.caption("The window in this link is unknown; showing 30 days.")
         if window != "custom":
             return today - timedelta(days=int(window.removesuffix("d")) - 1), today
-        first = _day("From", "from", today - timedelta(days=29), today)
-        last = _day("To", "to", today, today)
-        if last < first:
-            st.caption("The window ends before it starts; showing the day it ends on.")
-        elif last - first > LONGEST_WINDOW:
+        first, last = sorted((_day("From", "from", today - timedelta(days=29), today), _day("To", "to", today, today)))
+        if last - first > LONGEST_WINDOW:
             st.caption("A window covers 366 days at most; showing the last 366.")
-        return max(min(first, last), last - LONGEST_WINDOW), last
+        return max(first, last - LONGEST_WINDOW), last
 
 
 def _day(label: str, name: str, default: date, today: date) -> date:
+    said = st.query_params.get(name, default.isoformat())
     try:
-        chosen = max(EARLIEST, min(date.fromisoformat(st.query_params.get(name, default.isoformat())), today))
+        chosen = max(EARLIEST, min(date.fromisoformat(said), today))
     except ValueError:
         chosen = default
-    _show(name, chosen)
-    st.date_input(label, key=f"pick_{name}", min_value=EARLIEST, max_value=today, on_change=_picked, args=(name,))
+
+    def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
+        return st.date_input(
+            label, key=f"pick_{name}", min_value=EARLIEST, max_value=today, on_change=_picked, args=(name,), **start
+        )
+
+    _show(name, chosen, draw, start="value")
+    if chosen.isoformat() != said:
+        st.caption(f"The day in this link cannot be shown; showing {chosen:%Y-%m-%d}.")
     return chosen
 
 
@@ -91,12 +106,31 @@ def _choice(label: str, names: dict[str, str], *, name: str, everything: str) ->
     chosen = _valid(name, labels)
     if chosen is None:
         messages.unknown_in_link(f"Unknown {label.lower()}")
-    _show(name, chosen or ALL)
+
+    def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
+        index = list(labels).index(start["index"]) if start else 0
+        return st.selectbox(
+            label, labels, index, format_func=labels.__getitem__, key=f"pick_{name}", on_change=_picked, args=(name,)
+        )
+
     with st.sidebar:
-        st.selectbox(
-            label, labels, format_func=labels.__getitem__, key=f"pick_{name}", on_change=_picked, args=(name,),
-        )  # fmt: skip
+        _show(name, chosen or ALL, draw, start="index")
     return chosen or None
+
+
+def _show(name: str, value: Any, draw: Callable[..., Any], *, start: str) -> None:  # noqa: ANN401 - a choice or a day
+    """Draw a control at what the address says.
+
+    In the first run of a session the browser may bring a choice made while the server was away: it is then taken up
+    as if it had just been made, because no callback knows of it.
+    """
+    if DRAWN in st.session_state:
+        st.session_state[f"pick_{name}"] = value
+        draw()
+    elif (brought := draw(**{start: value})) != value and brought is not None:
+        _write(name, brought.isoformat() if isinstance(brought, date) else brought)
+        st.session_state[DRAWN] = True
+        st.rerun()
 
 
 def _storable(said: str | None) -> str | None:
@@ -109,10 +143,6 @@ def _valid(name: str, known: Iterable[str]) -> str | None:
     return said if said == ALL or said in set(known) else None
 
 
-def _show(name: str, value: object) -> None:
-    st.session_state[f"pick_{name}"] = value
-
-
 def _picked(name: str) -> None:
     value = st.session_state[f"pick_{name}"]
     _write(name, value.isoformat() if isinstance(value, date) else value)
@@ -120,6 +150,8 @@ def _picked(name: str) -> None:
 
 def _write(name: str, value: str | None) -> None:
     """Change the address; what is at its default has no place in it."""
+    if name in ("from", "to") and st.query_params.get("window") != "custom":
+        return  # a day typed in and left behind by choosing another window
     if name == "org":
         st.query_params.pop("project", None)
     if name == "window" and value != "custom":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls.messages import number, percent
+from controls.messages import counted, percent
 from queries.retrievals import POOL
 
 if TYPE_CHECKING:
@@ -32,24 +32,24 @@ class Trust:
 def strip(trust: Trust) -> None:
     """One line under the title; what needs attention stands first, in ochre with a sign."""
     alarms = [f":orange[:material/warning: {sentence}]" for sentence in (*trust.degraded, *_alarms(trust))]
-    counted = f"{number(trust.retrievals)} {'retrieval' if trust.retrievals == 1 else 'retrievals'}"
-    facts = [f"as of {trust.as_of:%H:%M} UTC", f"{number(trust.rows)} log rows in {counted}"]
+    behind = f"{counted(trust.rows, 'log row')} in {counted(trust.retrievals, 'retrieval')}"
+    facts = [f"as of {trust.as_of:%H:%M} UTC", behind]
     if trust.newest is not None:
         facts.append(f"newest {trust.newest:%-d %b %H:%M}")
     if trust.retrievals:
         facts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
     if trust.truncated:
-        facts.append(f"{number(trust.truncated)} {'pool' if trust.truncated == 1 else 'pools'} full at {POOL}")
+        facts.append(f"{counted(trust.truncated, 'pool')} full at {POOL}")
     st.markdown(" · ".join(f":small[{part}]" for part in (*alarms, f":gray[{' · '.join(facts)}]")), help=EXPLANATION)
 
 
 def _alarms(trust: Trust) -> list[str]:
-    counted = (
+    faults = (
         (trust.retrievals - trust.complete, "retrieval", "logged incompletely"),
         (trust.repeated, "retrieval", "logged twice"),
         (trust.unusable, "row", "without a finite score"),
     )
-    return [f"{number(n)} {noun}{'' if n == 1 else 's'} {fault}" for n, noun, fault in counted if n]
+    return [f"{counted(n, noun)} {fault}" for n, noun, fault in faults if n]
 
 
 EXPLANATION = (

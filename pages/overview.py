@@ -14,14 +14,15 @@ asked = (Overview(scope, shape()), Overview(scope.before(), shape()), DailyRetri
 answers = load(*asked)
 overview, before, daily, features = answers.frames
 
-trust.strip(organizations.trust_of(overview, answers.as_of, shape()))
-organizations.figures(overview, before)
+trust.strip(organizations.trust_of(overview, features, answers.as_of, shape()))
+organizations.figures(overview, before, scope)
 if daily.empty:
     messages.nothing_found("retrievals")
 else:
     st.plotly_chart(
         feedback_by_day(daily, scope.since, scope.until),
         key="by_day",
+        config={"displayModeBar": False},
         alt="Retrievals per day, split by whether feedback changed the top 5",
     )
 organizations.table(overview, daily, features, scope)

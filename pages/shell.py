@@ -67,8 +67,6 @@ def banner(principal: Principal) -> None:
         access = "reads and writes" if loading.may_write() and principal.may("operator") else "read-only"
         st.text(f"{principal.name}, {principal.role}")
         st.caption(f":material/database: {loading.store_name()}, {access}")
-        if (gap := loading.isolation_gap()) is not None:
-            st.caption(f":orange[:material/warning: {gap}]", help=NOT_ISOLATED)
 
 
 def main() -> None:
@@ -89,13 +87,14 @@ def main() -> None:
         principal = current_principal()
         who = hashlib.sha256(principal.name.encode()).hexdigest()[:8]
         draw_navigation(pages)
+        if (gap := loading.isolation_gap()) is not None:
+            st.warning(f"{gap.capitalize()}. {NOT_ISOLATED}", icon=":material/gpp_maybe:")
         scope = choose_scope(principal)
         banner(principal)
         if scope is None:
             messages.no_organizations()
             return
-        before = "the day before" if scope.days == 1 else f"the {scope.days} days before"
-        st.text(f"{entry.answers}: {scope.in_words()}; changes are against {before}.")
+        st.text(f"{entry.answers}: {scope.in_words()}.")
         with shown_to(principal, scope):
             page.run()
     except NotAllowedError as error:
@@ -103,6 +102,7 @@ def main() -> None:
         messages.not_allowed(str(error))
     except StoreError as error:
         outcome = error.kind
+        log.warning("store kind=%s state=%s", error.kind, error.sqlstate or "none")
         messages.failed(error)
     finally:
         spent = (time.perf_counter() - started) * 1000

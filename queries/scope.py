@@ -122,7 +122,8 @@ class Scope:
         what = f", project {isolated(self.project)}" if self.project else ""
         last = self.until - timedelta(days=1)
         first = f"{self.since.day} {self.since:%b}" + (f" {self.since.year}" if self.since.year != last.year else "")
-        return f"{who}{what}, {first} to {last.day} {last:%b %Y} (UTC)"
+        days = "" if self.days == 1 else f"{first} to "
+        return f"{who}{what}, {days}{last.day} {last:%b %Y} (UTC)"
 
 
 def isolated(text: str) -> str:

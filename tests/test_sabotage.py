@@ -79,7 +79,8 @@ SABOTAGES = (
         ("tests/test_app.py::TestWhoIsAsking",),
     ),
     Sabotage(
-        "the refusal of open addresses", "app.py", "    refuse_open_address(", "    str(",
+        "the refusal of open addresses", "app.py",
+        'if auth != "local" or settings.is_loopback(address):', "if True:",
         ("tests/test_app.py::TestAddress",),
     ),
     Sabotage(

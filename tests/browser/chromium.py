@@ -25,7 +25,8 @@ HELP = (
 
 def find() -> str | None:
     """The path of a Chromium that is already here and starts."""
-    return next(filter(starts, (*filter(None, map(shutil.which, NAMES)), *_playwrights_own())), None)
+    here = next(filter(starts, filter(None, map(shutil.which, NAMES))), None)
+    return here or next(filter(starts, _playwrights_own()), None)
 
 
 def starts(path: str) -> bool:

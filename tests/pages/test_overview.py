@@ -64,6 +64,7 @@ def test_the_trust_strip_names_what_is_missing(address: str) -> None:
         test.run()
     strip = next(line.value for line in test.markdown if "as of" in line.value)
     assert "1 retrieval logged incompletely" in strip
+    assert "flags of 1 organization unreadable" in strip
     assert "47 log rows in 6 retrievals" in strip
     assert "log coverage 83.3 %" in strip
 
@@ -74,7 +75,7 @@ def test_the_table_has_a_row_per_organization(address: str) -> None:
     table = test.dataframe[0].value.set_index("id")
     assert list(table["organization"]) == ["Acme", "Birch", "Cedar"]
     assert list(table["retrievals"]) == [5, 1, 0]
-    assert table["changed"].to_dict()["org_a"] == 0.25
+    assert table["changed"].to_dict()["org_a"] == 25
     assert table["changed"].isna().to_dict() == {"org_a": False, "org_b": True, "org_c": True}
     assert table["coverage"].isna().to_dict() == {"org_a": False, "org_b": False, "org_c": True}
     assert list(table["outcomes"]) == ["67 / 33 / 0", "—", "—"]
@@ -88,7 +89,7 @@ def test_the_chart_says_its_finding_and_adds_up(address: str) -> None:
     with application(address) as test:
         test.run()
     spec = json.loads(test.get("plotly_chart")[0].proto.spec)
-    assert spec["layout"]["title"]["text"] == "Feedback changed the top 5 in 25 % of retrievals"
+    assert spec["layout"]["title"]["text"] == "Feedback changed the top 5 in 1 of 4 comparable retrievals (25 %)"
     bars = {trace["name"]: sum(values(trace["y"])) for trace in spec["data"]}
     assert bars == {"changed": 1, "kept": 3, "weighting off or incomplete": 2}
 

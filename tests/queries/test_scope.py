@@ -51,6 +51,7 @@ class TestScope:
         inside = Scope.of_days(SOME, FIRST, LAST, "org_a", "api").named("Acme")
         assert inside.in_words() == "Acme, project api, 18 Oct to 16 Nov 2026 (UTC)"
         assert Scope.of_days(SOME, FIRST, LAST).in_words().startswith("2 organizations, ")
+        assert Scope.of_days(EVERYTHING, LAST, LAST).in_words() == "all organizations, 16 Nov 2026 (UTC)"
         across = Scope.of_days(EVERYTHING, date(2025, 12, 20), date(2026, 1, 2))
         assert across.in_words() == "all organizations, 20 Dec 2025 to 2 Jan 2026 (UTC)"
 
