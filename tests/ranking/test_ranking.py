@@ -3,20 +3,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks._timing import best_of
 from ranking import (
     Candidates,
     Corroboration,
     CrossEncoder,
     Feedback,
-    Floor,
     Head,
     Mmr,
     Ranking,
     Relevance,
     SessionRecency,
     TokenBudget,
-    explain,
     rank,
 )
 from ranking.ranking import Step
@@ -113,15 +110,6 @@ def test_a_few_rows_of_a_tiered_step_stand_where_the_whole_order_has_them(step: 
     held = step.positions.tolist()
     assert step.ranks_of(np.array(rows, np.intp)).tolist() == [ordered.index(r) if r in ordered else -1 for r in rows]
     assert step.find(np.array(rows, np.intp)).tolist() == [held.index(r) if r in held else -1 for r in rows]
-
-
-def test_explaining_a_few_rows_below_a_cross_encoder_costs_less_than_sorting_all() -> None:
-    draw, n = np.random.default_rng(0), 300_000
-    found = Candidates(range(n), relevance=draw.random(n), pair_score=draw.random(n), shown_before=draw.random(n) < 0.5)
-    ranking = rank(found, (Relevance(), CrossEncoder(), SessionRecency(), Floor(), SessionRecency()))
-    sort = best_of(3, ranking.last.order)
-    assert best_of(3, lambda: explain(ranking, 50).rows) < sort
-    assert best_of(3, lambda: ranking.best(50)) < sort / 4
 
 
 def test_an_empty_ranking_answers_too() -> None:
