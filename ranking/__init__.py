@@ -20,7 +20,7 @@ from ranking.composite import Composite, composite_scores, recency
 from ranking.corroboration import Corroboration, corroboration_boost, rank_with_corroboration, with_corroboration
 from ranking.cross_encoder import CrossEncoder, blend, pool_before_pairs, with_pair_scores
 from ranking.dedup import Dedup, dedup, normalize_content
-from ranking.explanation import Explanation, RowExplanation, StageEffect, explain, why_above, why_not_returned
+from ranking.explanation import Explanation, RowExplanation, StageEffect, explain
 from ranking.fallback import FallbackScorer
 from ranking.feedback import (
     Feedback,
@@ -49,7 +49,7 @@ from ranking.memory_score import MemoryScore, final_score, memory_scores
 from ranking.memsense_explanation import memsense_explain
 from ranking.mmr import Mmr, Selection, candidate_pool, mmr, route_pool
 from ranking.near_duplicates import cluster_near_duplicates
-from ranking.near_pairs import near_pairs
+from ranking.near_pairs import near_components, near_pairs
 from ranking.neighbours import Neighbours, neighbours
 from ranking.order import stable_order, top_k
 from ranking.pair_scorer import Pair, PairScorer, PairScores, ScorerUsed, max_sequence, set_max_sequence
@@ -60,9 +60,10 @@ from ranking.redundancy import embedding_matrix, redundancy_with
 from ranking.reflection import Reflection, reflection_factor
 from ranking.relevance import Head, Relevance
 from ranking.session_recency import SessionMemory, SessionRecency, session_recency
-from ranking.session_support import Granularity, SessionSupport, session_evidence, turn_support
+from ranking.session_support import Granularity, SessionSupport, session_evidence, sessions_to_fetch, turn_support
 from ranking.simhash import hamming, simhash64
 from ranking.temporal import Temporal, TemporalMode, rerank_temporal, temporal_proximity
+from ranking.why import why_above, why_not_returned
 from ranking.word_anchors import WordAnchorExtractor
 
 __all__ = [
@@ -160,6 +161,7 @@ __all__ = [
     "memory_scores",
     "memsense_explain",
     "mmr",
+    "near_components",
     "near_pairs",
     "neighbours",
     "normalize_content",
@@ -177,6 +179,7 @@ __all__ = [
     "route_pool",
     "session_evidence",
     "session_recency",
+    "sessions_to_fetch",
     "set_max_sequence",
     "simhash64",
     "stable_order",

@@ -2,9 +2,10 @@ import queue
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import Self
 
 from ranking.limits import within
@@ -13,6 +14,7 @@ from ranking.pair_scorer import Pair, PairScorer, PairScores
 MAX_BATCH = 32
 MAX_WAIT_MS = 5
 MIN_IN_FLIGHT = 2
+_LOOK_SECONDS = 0.05
 
 
 def use_batched_path(*, neural: bool, in_flight: int) -> bool:
@@ -83,20 +85,18 @@ class BatchedReranker:
                 self._in_flight -= 1
 
     def _wait(self, request: _Request) -> PairScores:
-        while True:
-            try:
-                return request.answer.result(timeout=0.05)
-            except TimeoutError:
-                # cancel() wins only if nobody has begun, so no request is scored twice or not at all
-                if not self._worker.is_alive() and request.answer.cancel():
-                    return self.scorer.score(request.pairs)
+        # not result(timeout): the scorer's own TimeoutError would look like ours
+        while not wait([request.answer], timeout=_LOOK_SECONDS).done:
+            # asked in this order: a worker that is gone answers nothing more, begun or not
+            if not self._worker.is_alive() and not request.answer.done():
+                return self.scorer.score(request.pairs)
+        return request.answer.result()
 
     def _serve(self) -> None:
-        while (first := self._requests.get()) is not None:
+        last = False
+        while not last and (first := self._requests.get()) is not None:
             batch, last = self._gather(first)
-            self._answer([request for request in batch if request.answer.set_running_or_notify_cancel()])
-            if last:
-                return
+            self._answer(batch)
 
     def _gather(self, first: _Request) -> tuple[list[_Request], bool]:
         batch = [first]
@@ -112,15 +112,22 @@ class BatchedReranker:
         return batch, False
 
     def _answer(self, batch: Sequence[_Request]) -> None:
+        self.batches += 1
         try:
-            self.batches += 1
-            scores = self.scorer.score([pair for request in batch for pair in request.pairs])
+            parts = self._parts(batch)
         except Exception as error:  # noqa: BLE001 - every caller gets the error that was theirs
             for request in batch:
                 request.answer.set_exception(error)
             return
-        start = 0
-        for request in batch:
-            stop = start + len(request.pairs)
-            request.answer.set_result(scores.part(start, stop))
-            start = stop
+        for request, part in zip(batch, parts, strict=True):
+            request.answer.set_result(part)
+
+    def _parts(self, batch: Sequence[_Request]) -> list[PairScores]:
+        """Each caller's scores out of one call for all."""
+        stops = [0, *accumulate(len(request.pairs) for request in batch)]
+        scores = self.scorer.score([pair for request in batch for pair in request.pairs])
+        for found in (len(scores.scores), len(scores.fell_back)):
+            # slices of too few would give some caller too few in silence
+            if found != stops[-1]:
+                raise ValueError(f"expected 1 score for each of {stops[-1]} pairs, found {found}")
+        return [scores.part(start, stop) for start, stop in pairwise(stops)]

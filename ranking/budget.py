@@ -1,18 +1,21 @@
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
 from ranking.candidates import Positions
-from ranking.limits import within
+from ranking.limits import whole, within
 from ranking.ranking import Ranking
+from ranking.sentences import RowChange
+from ranking.tokens import refuse_lone_text
 
 CHARACTERS_PER_TOKEN = 4
 BUDGETS = {"bug_fix": 750, "feature": 400, "refactor": 600, "chore": 300}
 OTHER_BUDGET = 500
 _FIRST_LOOK = 64
+_OVER = "does not fit the budget of {tokens} tokens"
 
 Tokens = npt.NDArray[np.int64]
 
@@ -24,6 +27,7 @@ def context_budget(work_type: str | None) -> int:
 
 def estimate_tokens(texts: Any) -> Tokens:  # noqa: ANN401 - a sequence of texts or an Arrow array
     """``⌈characters / 4⌉`` per text: English runs at about four characters to a token, and no tokeniser is needed."""
+    refuse_lone_text("texts", texts)
     lengths = np.asarray(pc.utf8_length(texts) if hasattr(texts, "type") else [len(text) for text in texts], np.int64)
     return -(-lengths // CHARACTERS_PER_TOKEN)
 
@@ -76,11 +80,21 @@ class TokenBudget:
     """Keep what fits the block, in rank order until the first that does not (001); 500 is the budget of other work."""
 
     tokens: int = OTHER_BUDGET
-    words: ClassVar[str] = "fits the budget of {tokens} tokens"
-    dropped: ClassVar[str] = "does not fit the budget of {tokens} tokens"
 
     def __post_init__(self) -> None:
-        within("tokens", self.tokens, 0)
+        whole("tokens", self.tokens, 0)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         return ranking.selected(self, fitting_head(ranking, self.tokens))
+
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: only one row is the first that does not fit."""
+        if not self.tokens:
+            return "a budget of 0 tokens holds nothing"
+        if not row.held:
+            first = row.rank_before == row.step.positions.size
+            return _OVER if first else f"stands behind the first row that {_OVER}"
+        cost = 0 if row.rank else int(estimate_tokens([row.text("content")])[0])
+        if cost > self.tokens:
+            return f"{cost} tokens are over the budget of {{tokens}}, but the first row is always included"
+        return "fits the budget of {tokens} tokens"

@@ -66,9 +66,12 @@ class Candidates:
         try:
             return self._columns[name]
         except KeyError:
-            raise MissingEvidence(
-                f"no column {name!r}; candidates carry {', '.join(self._columns) or 'ids only'}"
-            ) from None
+            raise MissingEvidence(f"no column {name!r}; candidates carry {self.carried}") from None
+
+    @property
+    def carried(self) -> str:
+        """The names of the columns, in words."""
+        return ", ".join(self._columns) or "ids only"
 
     @cached_property
     def everything(self) -> Positions:

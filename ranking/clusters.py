@@ -1,7 +1,11 @@
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ranking.candidates import Candidates, Flags
 from ranking.columns import Column
@@ -80,10 +84,28 @@ class Clusters:
             raise ValueError(f"clusters without ids: expected {len(self.cluster)} candidates, found {len(candidates)}")
         if self.ids is None or np.array_equal(self.ids, candidates.ids):
             return np.arange(len(self.cluster))
-        row_of = dict(zip(self.ids.tolist(), range(len(self.ids)), strict=True))
-        return np.array([row_of.get(label, -1) for label in candidates.ids.tolist()], np.int64)
+        known, asked = self._known, _in_arrow(candidates.ids)
+        if known is None or asked is None or known.type != asked.type:
+            row_of = dict(zip(self.ids.tolist(), range(len(self.ids)), strict=True))
+            return np.array([row_of.get(label, -1) for label in candidates.ids.tolist()], np.int64)
+        # candidates are few beside a pass, so its rows are looked up among theirs first; of an id twice the last counts
+        rows = np.flatnonzero(pc.is_in(known, value_set=asked))[::-1]
+        found = pc.fill_null(pc.index_in(asked, value_set=known.take(rows)), -1).to_numpy()
+        return np.where(found >= 0, rows[found], -1) if rows.size else np.full(len(asked), -1)
+
+    @cached_property
+    def _known(self) -> Any:  # noqa: ANN401 - as _in_arrow
+        return None if self.ids is None else _in_arrow(self.ids)
 
     def in_words(self) -> str:
         """What was looked at and what was found, for the reader."""
         seen = f"the newest {self.considered:,} of {len(self.cluster):,}" if self.truncated else f"{self.considered:,}"
         return f"{self.corroborated_count:,} of {seen} observations in {len(self):,} clusters"
+
+
+def _in_arrow(ids: Column) -> Any:  # noqa: ANN401 - an Arrow array, None for ids it would refuse or compare otherwise
+    try:
+        labels: Any = pa.array(ids)
+    except (pa.ArrowException, OverflowError, TypeError, UnicodeEncodeError):
+        return None
+    return labels if labels.type in (pa.string(), pa.int64()) else None

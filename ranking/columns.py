@@ -1,10 +1,12 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from ranking.tokens import refuse_lone_text
 
 Scores = npt.NDArray[np.float64]
 Column = npt.NDArray[Any]
@@ -74,6 +76,16 @@ def labels(_name: str, values: object) -> Column:
     return labels
 
 
+def numbered(given: Sequence[Any]) -> tuple[npt.NDArray[np.intp], list[Any]]:
+    """A number per label, equal labels alike, and the distinct labels in the order first seen.
+
+    Dictionaries, not Arrow: an id may be any hashable, and these loops run in C.
+    """
+    distinct = list(dict.fromkeys(given))
+    place = {label: number for number, label in enumerate(distinct)}
+    return np.fromiter(map(place.__getitem__, given), np.intp, len(given)), distinct
+
+
 def _matrix(name: str, values: object) -> Column:
     matrix = np.asarray(values)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":  # noqa: PLR2004 - rows and columns
@@ -107,6 +119,7 @@ def _plain(name: str, values: object, expected: str) -> Column:
 
 
 def _texts(name: str, values: Any) -> Any:  # noqa: ANN401 - the stubs know no text column of unknown origin
+    refuse_lone_text(f"column {name!r}", values)
     texts = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     try:
         texts = texts if isinstance(texts, pa.Array) else pa.array(texts, type=pa.large_string(), from_pandas=False)
@@ -120,6 +133,7 @@ def _texts(name: str, values: Any) -> Any:  # noqa: ANN401 - the stubs know no t
 
 def _names(name: str, values: Any) -> Any:  # noqa: ANN401 - as _texts
     """Names or nothing; an empty name is nothing, so that rows without a session do not share one."""
+    refuse_lone_text(f"column {name!r}", values)
     arrow = values if isinstance(values, pa.Array) else pa.array(list(values), pa.large_string(), from_pandas=True)
     texts = _texts(name, pc.fill_null(arrow, ""))  # type: ignore[type-var]
     return pc.if_else(pc.equal(texts, pa.scalar("", pa.large_string())), pa.scalar(None, pa.large_string()), texts)

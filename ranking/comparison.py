@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import kendalltau
 
-from ranking.limits import within
+from ranking.limits import whole
 
 PERSISTENCE = 0.9
 
@@ -15,7 +15,10 @@ Ranks = npt.NDArray[np.integer]
 
 def rank_delta(before: Ranks, after: Ranks) -> Ranks:
     """``before - after`` per row, positive = moved up; over a complete retrieval the mean is 0 by construction."""
-    return np.asarray(before) - np.asarray(after)
+    old, new = np.asarray(before), np.asarray(after)
+    if old.shape != new.shape:
+        raise ValueError(f"ranks: expected equal lengths, found {old.size} and {new.size}")
+    return old - new
 
 
 def mean_absolute_delta(before: Ranks, after: Ranks) -> float | None:
@@ -31,14 +34,14 @@ def is_complete(ranks: Ranks) -> bool:
 
 def overlap_at(first: Labels, second: Labels, k: int) -> float | None:
     """Share of the best ``k`` of the shorter list found in the best ``k`` of the other; None if one is empty."""
-    within("k", k, 1)
+    whole("k", k, 1)
     mine, theirs = set(first[:k]), set(second[:k])
     return len(mine & theirs) / min(len(mine), len(theirs)) if mine and theirs else None
 
 
 def jaccard_at(first: Labels, second: Labels, k: int) -> float | None:
     """Shared over all different rows in the best ``k`` of both lists; None if both are empty."""
-    within("k", k, 1)
+    whole("k", k, 1)
     mine, theirs = set(first[:k]), set(second[:k])
     return len(mine & theirs) / len(mine | theirs) if mine or theirs else None
 
@@ -78,6 +81,8 @@ def kendall_tau_b(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
     mine, theirs = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if mine.shape != theirs.shape:
         raise ValueError(f"columns: expected equal lengths, found {mine.size} and {theirs.size}")
+    if np.isnan(mine).any() or np.isnan(theirs).any():
+        raise ValueError("columns: expected numbers, found nan")
     if mine.size == 0 or (mine == mine[0]).all() or (theirs == theirs[0]).all():
         return None
     return float(kendalltau(mine, theirs, variant="b").statistic)

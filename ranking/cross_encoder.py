@@ -1,13 +1,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ranking.candidates import Candidates, MissingEvidence, Positions, Scores
-from ranking.limits import within
+from ranking.limits import whole, within
 from ranking.pair_scorer import Pair, PairScorer, PairScores
 from ranking.ranking import Ranking, Stage, rank
+from ranking.sentences import RowChange
 
 ORIGINAL_WEIGHT = 0.6
 PAIR_WEIGHT = 0.4
@@ -28,10 +28,9 @@ class CrossEncoder:
 
     pool: int = POOL
     original: float = ORIGINAL_WEIGHT
-    words: ClassVar[str] = "{original:g}·score + the rest of 1·pair score {pair_score:.4f}"
 
     def __post_init__(self) -> None:
-        within("pool", self.pool, 0)
+        whole("pool", self.pool, 0)
         within("original", self.original, 0, 1)
 
     def __call__(self, ranking: Ranking) -> Ranking:
@@ -49,6 +48,12 @@ class CrossEncoder:
             tiers[: head.size] = earlier[head]
             tiers[head.size :] += earlier[head].max(initial=0)
         return ranking.selected(self, order, tiers, scores)
+
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: the pool was read, the tail was not."""
+        if row.rank_before >= self.pool:
+            return "not in the pool of {pool}: keeps its score and its place below"
+        return f"{{original:g}}·score + {1 - self.original:g}·pair score {{pair_score:.4f}}"
 
 
 def pool_before_pairs(candidates: Candidates, stages: Sequence[Stage]) -> Positions:

@@ -1,13 +1,14 @@
+import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ranking.candidates import Candidates, Positions, Scores
-from ranking.limits import within
+from ranking.limits import finite, option, within
 from ranking.options import Option
 from ranking.order import ranks, stable_order
 from ranking.ranking import Ranking
+from ranking.sentences import RowChange
 
 SUCCESS_RATE = 0.1
 FAILURE_RATE = 0.15
@@ -33,8 +34,12 @@ def minmax(scores: Scores) -> Scores:
     """``(s - min) / (max - min)``; without any span every score is 1, as in score fusion (003)."""
     if not scores.size:
         return scores
-    low, high = scores.min(), scores.max()
-    return (scores - low) / (high - low) if high > low else np.ones_like(scores)
+    low, high = float(scores.min()), float(scores.max())
+    if not high > low:
+        return np.ones_like(scores)
+    # a span beyond the largest float is measured in halves
+    unit = 1.0 if math.isfinite(high - low) else 0.5
+    return (scores * unit - low * unit) / (high * unit - low * unit)
 
 
 def weighted_scores(relevance: Scores, weight: Scores, normalise: Normalise | str = Normalise.NONE) -> Scores:
@@ -70,6 +75,7 @@ def apply_feedback_ranking(
 
 def update_weight(weight: float, outcome: Outcome | str, *, misleading: bool = False) -> float:
     """``w·(1-α) + signal·α``: α 0.1 on success, 0.15 on failure, twice that if misleading; never above 1 from 1."""
+    finite("weight", weight)
     succeeded = Outcome(outcome) is Outcome.ACCEPTED
     rate = (SUCCESS_RATE if succeeded else FAILURE_RATE) * (2 if misleading else 1)
     return weight * (1 - rate) + succeeded * rate
@@ -100,9 +106,18 @@ class Feedback:
 
     enabled: bool = True
     normalise: Normalise = Normalise.NONE
-    words: ClassVar[str] = "multiplied by feedback weight {weight:.3f}"
+
+    def __post_init__(self) -> None:
+        option("normalise", Normalise, self.normalise)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         weight = ranking.column("weight")  # asked for even when off: it is still carried and logged
         scores = weighted_scores(ranking.scores, weight, self.normalise) if self.enabled else ranking.scores
         return ranking.scored(self, scores)
+
+    def wording(self, _: RowChange) -> str:
+        """What it says of a row."""
+        if not self.enabled:
+            return "feedback weighting is off: weight {weight:.3f} changes nothing"
+        scaled = "scaled to 0–1 among these rows, then " if self.normalise is Normalise.MINMAX else ""
+        return scaled + "multiplied by feedback weight {weight:.3f}"

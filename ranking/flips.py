@@ -8,7 +8,6 @@ import numpy as np
 from ranking.candidates import Candidates
 from ranking.corroboration import Corroboration
 from ranking.feedback import Feedback
-from ranking.limits import within
 from ranking.mmr import Mmr
 from ranking.options import Option
 from ranking.ranking import Ranking, Stage, rank
@@ -102,8 +101,8 @@ def flip_distance(candidates: Candidates, stages: Sequence[Stage], upper: Any, l
 def _flip(
     knob: Knob, turned: Callable[[float], Ranking], current: float, high: float, rows: tuple[int, int]
 ) -> Flip | None:
-    within(knob, current, 0)
-    needed = nearest_flip(lambda value: stands_above(turned(value), rows[1], rows[0]), current, 0.0, max(high, current))
+    low, high = min(0.0, current), max(high, current)  # a weight may stand outside what an operator would set
+    needed = nearest_flip(lambda value: stands_above(turned(value), rows[1], rows[0]), current, low, high)
     return None if needed is None else Flip(knob, current, needed)
 
 

@@ -4,17 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from ranking.candidates import Candidates, Scores
+from ranking.columns import numbered
 from ranking.feedback import minmax
-from ranking.limits import finite, within
+from ranking.limits import finite, whole, within
 from ranking.order import top_k
 from ranking.ranking import Ranking
 
 # by first rank: the Go package counts from 0 and measured 5 (003), Memsense counts from 1 and uses 15 (002)
 DEFAULT_K = {0: 5.0, 1: 15.0}
-CLASSIC_K = 60.0
 DEFAULT_ALPHA = 0.5
 _NOBODY = -1
 
@@ -24,9 +23,12 @@ ScoredLeg = Sequence[tuple[Any, float]]
 
 def damping(k: float, first_rank: int) -> float:
     """The ``k`` of a fusion; 0 or less asks for the default of the system that counts from ``first_rank``."""
+    whole("first_rank", first_rank)
     if first_rank not in DEFAULT_K:
         raise ValueError(f"first_rank: expected 0 or 1, found {first_rank}")
-    return DEFAULT_K[first_rank] if k <= 0 else k
+    chosen = DEFAULT_K[first_rank] if k <= 0 else k
+    finite("k", chosen)
+    return chosen
 
 
 def reciprocal_rank_fusion(legs: Sequence[Sequence[Any]], k: float = 0.0, first_rank: int = 1, top: int = 0) -> Fused:
@@ -61,22 +63,16 @@ def _summed(legs: Sequence[list[Any]], shares: Sequence[Scores], top: int) -> Fu
     if not labels:
         return []
     # an id met twice adds twice; codes are numbered as first seen, so ties keep that order
-    encoded = pa.array(labels).dictionary_encode()
-    scores: Scores = np.bincount(np.asarray(encoded.indices), weights=np.concatenate(shares)).astype(
-        np.float64, copy=False
-    )
-    best = top_k(scores, top if top > 0 else scores.size)
-    return list(zip(encoded.dictionary.take(best).to_pylist(), scores[best].tolist(), strict=True))
+    codes, distinct = numbered(labels)
+    scores: Scores = np.bincount(codes, weights=np.concatenate(shares)).astype(np.float64, copy=False)
+    best = top_k(scores, top if top > 0 else scores.size).tolist()
+    return list(zip((distinct[row] for row in best), scores[best].tolist(), strict=True))
 
 
 def candidates_from_legs(legs: Mapping[str, ScoredLeg], **facts: Any) -> Candidates:  # noqa: ANN401 - as Candidates
     """One row per id in the order first seen, with its place and score in every leg, ready for a fusion stage."""
-    pairs = [(name, *pair) for name, leg in legs.items() for pair in leg]
-    encoded = (
-        pa.array([label for _, label, _ in pairs]).dictionary_encode() if pairs else pa.array([]).dictionary_encode()
-    )
-    codes = np.asarray(encoded.indices, dtype=np.intp)
-    ranks = np.full((len(encoded.dictionary), len(legs)), _NOBODY)
+    codes, distinct = numbered([label for leg in legs.values() for label, _ in leg])
+    ranks = np.full((len(distinct), len(legs)), _NOBODY)
     scores = np.full(ranks.shape, np.nan)
     start = 0
     for column, (name, leg) in enumerate(legs.items()):
@@ -86,7 +82,7 @@ def candidates_from_legs(legs: Mapping[str, ScoredLeg], **facts: Any) -> Candida
         ranks[rows, column] = np.arange(rows.size)
         scores[rows, column] = [score for _, score in leg]
         start += len(leg)
-    return Candidates(encoded.dictionary.to_pylist(), legs=tuple(legs), leg_ranks=ranks, leg_scores=scores, **facts)
+    return Candidates(distinct, legs=tuple(legs), leg_ranks=ranks, leg_scores=scores, **facts)
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,7 @@ class ReciprocalRankFusion:
     words: ClassVar[str] = "Σ 1/({k:g} + rank) over its legs gives {score:.4f}"
 
     def __post_init__(self) -> None:
-        finite("k", damping(self.k, self.first_rank))
+        damping(self.k, self.first_rank)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         places = ranking.column("leg_ranks")

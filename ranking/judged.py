@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ranking.limits import within
+from ranking.limits import whole
 
 Judgements = Mapping[Any, float]
 
@@ -29,7 +29,9 @@ def judge(ranking: Sequence[Hashable], judgements: Judgements, k: int) -> Judged
     Gains are ``2^grade - 1`` (grade 0 is irrelevant); a row without a judgement counts as irrelevant, which is why
     coverage is reported.
     """
-    within("k", k, 1)
+    whole("k", k, 1)
+    if len(set(ranking)) != len(ranking):
+        raise ValueError("ranking: expected every id once, found one twice")
     if any(not np.isfinite(grade) or grade < 0 for grade in judgements.values()):
         raise ValueError("judgements: expected finite grades of 0 or more")
     head = list(ranking[:k])

@@ -13,7 +13,8 @@ from ranking.ranking import Ranking
 DEFAULT_ALPHA = 0.1
 NOT_GIVEN = 0.5
 _MILLIONTH = Decimal("0.000001")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|Infinity)", re.IGNORECASE | re.ASCII)
+_NO_FRACTION = 2.0**53
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|Infinity)", re.ASCII)
 
 
 def number(value: object) -> float:
@@ -43,14 +44,19 @@ def final_score(rrf: Scores, memory_score: Scores, alpha: float = DEFAULT_ALPHA)
 
 def round_to_millionths(values: Scores) -> Scores:
     """Six digits, exact halves away from zero, as JavaScript's ``toFixed(6)``; numpy rounds the product instead."""
-    scaled = np.abs(values) * 1e6
+    with np.errstate(over="ignore"):
+        scaled = np.abs(values) * 1e6
     whole = np.floor(scaled)
-    part = scaled - whole
+    # from here on a float has no millionths left to round
+    coarse = scaled >= _NO_FRACTION
+    part = np.where(coarse, 0.0, scaled) - np.where(coarse, 0.0, whole)
     rounded = np.copysign((whole + (part >= 0.5)) / 1e6, values)  # noqa: PLR2004 - a half
     # within the error of the product only exact decimals can tell on which side of a half a value lies
-    unsure = np.flatnonzero(np.abs(part - 0.5) <= 1e-9 + scaled * 1e-15)
-    rounded[unsure] = [float(Decimal(value).quantize(_MILLIONTH, ROUND_HALF_UP)) for value in values[unsure].tolist()]
-    return rounded
+    unsure = np.flatnonzero(np.abs(part - 0.5) <= 1e-9 + np.where(coarse, 0.0, scaled) * 1e-15)
+    distinct, which = np.unique(values[unsure], return_inverse=True)
+    exact = [float(Decimal(value).quantize(_MILLIONTH, ROUND_HALF_UP)) for value in distinct.tolist()]
+    rounded[unsure] = np.array(exact, dtype=np.float64)[which]
+    return np.where(coarse, values, rounded)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import ClassVar
 import numpy as np
 
 from ranking.candidates import Flags, MissingEvidence, Positions, Scores
-from ranking.limits import within
+from ranking.limits import whole, within
 from ranking.ranking import Ranking
 from ranking.redundancy import RedundancyOf, redundancy_with
 
@@ -73,7 +73,7 @@ class Mmr:
     dropped: ClassVar[str] = "{k} rows that score higher or differ more were chosen, λ {lam:g}"
 
     def __post_init__(self) -> None:
-        within("k", self.k, 0)
+        whole("k", self.k, 0)
         within("lam", self.lam, 0, 1)
         within("duplicate_threshold", self.duplicate_threshold, 0)
 
@@ -84,7 +84,7 @@ class Mmr:
         first_tier = order if tiers is None else order[tiers[order] == tiers[order[:1]]]
         found = ranking.candidates
         if "embeddings" not in found and "tags" not in found:
-            raise MissingEvidence("no column 'embeddings' or 'tags'; redundancy needs one of them")
+            raise MissingEvidence(f"no column 'embeddings' or 'tags'; candidates carry {found.carried}")
         redundancy = redundancy_with(
             ranking.column("embeddings")[first_tier] if "embeddings" in found else None,
             ranking.texts("tags", first_tier) if "tags" in found else None,

@@ -1,3 +1,6 @@
+import operator
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,10 +17,18 @@ def check_threshold(threshold: int) -> int:
 
 def check_hashes(hashes: npt.ArrayLike) -> Hashes:
     """Fingerprints as one row of unsigned 64-bit integers."""
-    array = np.asarray(hashes)
+    array = hashes if isinstance(hashes, np.ndarray) else _exact(hashes)
     if array.ndim != 1 or (array.size and (array.dtype.kind not in "ui" or array.min() < 0)):
         raise ValueError(f"hashes: expected one row of unsigned integers, found {array.dtype} of shape {array.shape}")
     return array.astype(np.uint64, copy=False)
+
+
+def _exact(hashes: npt.ArrayLike) -> npt.NDArray[Any]:
+    """A list of integers, not by way of floats as numpy reads one that goes beyond 2⁶³; any other list as it is."""
+    try:
+        return np.array([operator.index(value) for value in hashes], dtype=np.uint64)  # type: ignore[union-attr,arg-type]
+    except (OverflowError, TypeError):
+        return np.asarray(hashes, dtype=np.object_)
 
 
 def near_pairs(hashes: npt.ArrayLike, threshold: int = 3) -> tuple[Positions, Positions]:

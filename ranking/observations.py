@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from ranking.candidates import Candidates, MissingEvidence
 from ranking.columns import COLUMNS, Column, labels
 from ranking.components import Positions
-from ranking.tokens import Arrow, Texts
+from ranking.tokens import Arrow, Texts, refuse_lone_text
 
 # the store's name of a column, and the library's
 _NAMES = {"agent_id": "agent", "session_id": "session"}
@@ -80,8 +80,7 @@ def read_observations(given: Given) -> Observations:
     if isinstance(given, Candidates):
         return Observations(len(given), given.ids, {name: given.texts(name) for name in _READ if name in given})
     if not isinstance(given, Mapping):
-        if isinstance(given, str):
-            raise TypeError("observations: expected a list of texts, found one text")
+        refuse_lone_text("observations", given)
         return Observations(len(given), None, {"content": given})
     named = {_NAMES.get(name, name): column for name, column in given.items() if column is not None}
     unknown = [name for name in named if name not in {"ids", *_READ}]

@@ -48,3 +48,36 @@ def ranks_of(scores: Scores, rows: Positions) -> npt.NDArray[np.intp]:
         [above[cut + 1] + np.count_nonzero(equal[:row] == cut) for cut, row in zip(bins, before, strict=True)],
         dtype=np.intp,
     )
+
+
+def near_top(tiers: Positions, scores: Scores, k: int) -> Positions:
+    """Rows among which the first ``k`` by tier, then score, are: few more than ``k``, ties at the cut included."""
+    if k <= 0:
+        return np.empty(0, dtype=np.intp)
+    if k >= tiers.size:
+        return np.arange(tiers.size)
+    cut = np.partition(tiers, k - 1)[k - 1]
+    above, last = np.flatnonzero(tiers < cut), np.flatnonzero(tiers == cut)
+    left = last.size - (k - above.size)
+    least = np.partition(scores[last], left)[left]
+    return np.concatenate([above, last[scores[last] >= least]])
+
+
+def ranks_in_tiers(tiers: Positions, scores: Scores, positions: Positions, rows: Positions) -> npt.NDArray[np.intp]:
+    """The 0-based ranks of a few rows by tier, score and position: lower tiers are counted, only their own sorted."""
+    if not rows.size:
+        return np.empty(0, dtype=np.intp)
+    cuts, tier_of = np.unique(tiers[rows], return_inverse=True)
+    near = np.flatnonzero(tiers <= cuts[-1])
+    bins = np.searchsorted(cuts, tiers[near])
+    beside = tiers[near] == cuts[bins]
+    counts, same = (np.bincount(some, minlength=cuts.size) for some in (bins, bins[beside]))
+    above = np.cumsum(counts, dtype=np.intp) - same
+    # a row that scores less than every row asked for stands above none of its tier
+    beside &= scores[near] >= scores[rows].min()
+    peers, sizes = near[beside], np.bincount(bins[beside], minlength=cuts.size)
+    peers = peers[np.lexsort((positions[peers], -scores[peers], tiers[peers]))]
+    by_row = np.argsort(peers)
+    place = by_row[np.searchsorted(peers, rows, sorter=by_row)]
+    starts = np.cumsum(sizes, dtype=np.intp) - sizes
+    return (above - starts)[tier_of] + place

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Sequence
 from dataclasses import fields
 from enum import Enum
@@ -30,6 +31,10 @@ _BETWEEN_STAGES = "~~"
 _BETWEEN_PARTS = "~"
 
 
+# int() and float() would also take underscores, blanks, other scripts' digits and words for infinity
+_PLAIN = {int: re.compile("-?[0-9]{1,18}"), float: re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?")}
+
+
 class PipelineError(ValueError):
     """A text that names no pipeline: what was expected at which place, and what stood there."""
 
@@ -41,9 +46,15 @@ def to_text(stages: Sequence[Stage]) -> str:
 
 def from_text(text: str) -> tuple[Stage, ...]:
     """The pipeline a text names; fields left out take their default."""
+    if not _is_text(text):
+        raise PipelineError(f"pipeline: expected a text, found {text!r}")
     if not text:
         return ()
     return tuple(_stage(place, part) for place, part in enumerate(text.split(_BETWEEN_STAGES), 1))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _stage_text(stage: Stage) -> str:
@@ -76,6 +87,8 @@ def _stage(place: int, text: str) -> Stage:
         )
     values: dict[str, object] = {}
     for field, value in zip(parts[::2], parts[1::2], strict=True):
+        if not allowed:
+            raise PipelineError(f"stage {place}, {name}: expected no field, found {field!r}")
         if field not in allowed or field in values:
             raise PipelineError(f"stage {place}, {name}: expected each of {', '.join(allowed)} once, found {field!r}")
         values[field] = _value(f"stage {place}, {name}.{field}", types[field], value)
@@ -90,7 +103,7 @@ def _value(where: str, kind: type[Any], text: str) -> object:
     try:
         if kind is bool:
             return {"true": True, "false": False}[text]
-        return kind(text)
+        return kind(text if kind not in _PLAIN or _PLAIN[kind].fullmatch(text) else "")
     except (KeyError, ValueError):
         expected = ", ".join(option.value for option in kind) if issubclass(kind, Enum) else kind.__name__
         raise PipelineError(f"{where}: expected {expected}, found {text!r}") from None

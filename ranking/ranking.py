@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.candidates import Candidates, Column, Flags, Positions, Scores
-from ranking.order import ranks_of, stable_order, top_k
+from ranking.order import near_top, ranks_in_tiers, ranks_of, stable_order, top_k
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,34 +29,42 @@ class Step:
 
     def head(self, k: int) -> Positions:
         """The first ``k`` of ``order()``, without sorting the rest."""
-        return top_k(self.scores, k) if self.tiers is None else self.order()[: max(k, 0)]
+        if self.tiers is None:
+            return top_k(self.scores, k)
+        near = near_top(self.tiers, self.scores, k)
+        return near[np.lexsort((self.positions[near], -self.scores[near], self.tiers[near]))][: max(k, 0)]
 
     def find(self, rows: Positions) -> Positions:
         """Where the candidates ``rows`` stand in ``positions``, -1 for those this stage no longer held."""
-        if not self.positions.size:
+        # without tiers rows keep candidate order; with them only the rows asked for are sorted
+        among = slice(None) if self.tiers is None else self._among(rows)
+        held = self.positions[among]
+        if not held.size:
             return np.full(rows.shape, -1, dtype=np.intp)
-        sorter = None if self._ascending() else np.argsort(self.positions)
-        found = np.searchsorted(self.positions, rows, sorter=sorter).clip(max=self.positions.size - 1)
-        found = found if sorter is None else sorter[found]
-        return np.where(self.positions[found] == rows, found, -1)
+        found = np.searchsorted(held, rows).clip(max=held.size - 1)
+        known = held[found] == rows
+        return np.where(known, found if isinstance(among, slice) else among[found], -1)
 
     def ranks_of(self, rows: Positions) -> Positions:
         """The 0-based ranks of the candidates ``rows`` after this stage, -1 for those it no longer held."""
-        found = self.find(rows)
-        places = np.full(rows.shape, -1, dtype=np.intp)
+        return self.ranks_at(self.find(rows))
+
+    def ranks_at(self, found: Positions) -> Positions:
+        """As ``ranks_of`` for rows already found; -1 stays -1."""
+        places = np.full(found.shape, -1, dtype=np.intp)
         held = found >= 0
         if self.tiers is None:
             places[held] = ranks_of(self.scores, found[held])
         else:
-            order = self.order()
-            all_places = np.empty_like(order)
-            all_places[order] = np.arange(order.size)
-            places[held] = all_places[found[held]]
+            places[held] = ranks_in_tiers(self.tiers, self.scores, self.positions, found[held])
         return places
 
-    def _ascending(self) -> bool:
-        # stages that do not fix an order keep candidate order
-        return self.tiers is None
+    def _among(self, rows: Positions) -> Positions:
+        """Indices of those of ``rows`` that are held, sorted by candidate: one look at each row held."""
+        wanted = np.zeros(max(self.positions.max(initial=0), rows.max(initial=0)) + 1, dtype=np.bool_)
+        wanted[rows] = True
+        among = np.flatnonzero(wanted[self.positions])
+        return among[np.argsort(self.positions[among])]
 
 
 @dataclass(frozen=True, eq=False)

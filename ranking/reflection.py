@@ -4,7 +4,7 @@ from typing import ClassVar
 import numpy as np
 
 from ranking.candidates import Column, Flags, Scores
-from ranking.limits import finite, within
+from ranking.limits import finite, whole
 from ranking.ranking import Ranking
 
 BOOST = 1.2
@@ -31,7 +31,7 @@ class Reflection:
     def __post_init__(self) -> None:
         finite("boost", self.boost)
         finite("per_depth", self.per_depth)
-        within("depth_cap", self.depth_cap, 0)
+        whole("depth_cap", self.depth_cap, 0)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         flags, depth = ranking.column("is_reflection"), ranking.column("reflection_depth")

@@ -3,7 +3,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ranking.limits import within
+from ranking.limits import whole
 from ranking.ranking import Ranking
 
 
@@ -26,7 +26,7 @@ class Head:
     dropped: ClassVar[str] = "not among the best {k}"
 
     def __post_init__(self) -> None:
-        within("k", self.k, 0)
+        whole("k", self.k, 0)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         keep = np.zeros(ranking.scores.size, dtype=np.bool_)

@@ -1,12 +1,10 @@
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ranking.candidates import Column, Flags, Scores
 from ranking.limits import finite, within
@@ -45,15 +43,12 @@ class SessionMemory:
         with self._lock:
             return tuple(self._sessions.get(session or "", (0.0, ()))[1])
 
-    def shown_before(self, session: str | None, ids: Column) -> Flags:
+    def shown_before(self, session: str | None, ids: Column | Sequence[Any]) -> Flags:
         """Which of these ids the session was shown before."""
-        recent = self.recent(session)
-        if not recent or not len(ids):
-            return np.zeros(len(ids), dtype=np.bool_)
-        known = pa.array(recent)
-        return np.asarray(pc.is_in(pa.array(ids, known.type), value_set=known), dtype=np.bool_)
+        known = frozenset(self.recent(session))
+        return np.fromiter(map(known.__contains__, ids), np.bool_, len(ids))
 
-    def record(self, session: str | None, ids: Iterable[Any], now: float = 0.0) -> None:
+    def record(self, session: str | None, ids: Iterable[Any], now: float) -> None:
         """Remember what was shown, in rank order, and forget sessions that have been idle; no session, no effect."""
         if not session:
             return

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ranking.candidates import Flags, Positions, Scores
+from ranking.candidates import Candidates, Flags, Positions, Scores
 from ranking.limits import within
 from ranking.options import Option
 from ranking.ranking import Ranking
@@ -64,6 +64,20 @@ def session_evidence(
     return SessionEvidence(
         is_session, support, np.where(is_session & named, count[codes], 0), np.where(named, winner[codes], -1)
     )
+
+
+def sessions_to_fetch(candidates: Candidates) -> tuple[str, ...]:
+    """Sessions known only through their turns, as first seen: what the caller fetches and adds with leg ranks of -1.
+
+    A row that no leg returned scores 0, so such a session stands on its turns' support alone (002).
+    """
+    session, granularity = candidates.texts("session"), candidates.texts("granularity")
+    present, spoken = (
+        session.filter(pc.equal(granularity, pa.scalar(kind.value, pa.large_string()))).unique().drop_null()
+        for kind in (Granularity.SESSION, Granularity.TURN)
+    )
+    missing: list[str] = spoken.filter(pc.invert(pc.is_in(spoken, value_set=present))).to_pylist()
+    return tuple(missing)
 
 
 def _where(flags: Any) -> Flags:  # noqa: ANN401 - an Arrow array of booleans or nulls

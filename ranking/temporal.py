@@ -6,7 +6,7 @@ import numpy as np
 from ranking.anchors import RegexAnchorExtractor, TimeAnchor
 from ranking.candidates import Scores
 from ranking.composite import hours_since
-from ranking.limits import finite
+from ranking.limits import finite, option
 from ranking.options import Option
 from ranking.ranking import Ranking
 from ranking.word_anchors import WordAnchorExtractor
@@ -60,6 +60,7 @@ class Temporal:
 
     def __post_init__(self) -> None:
         finite("boost", self.boost)
+        option("mode", TemporalMode, self.mode)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         now = ranking.candidates.time()

@@ -42,8 +42,15 @@ def _separator_points() -> npt.NDArray[np.bool_]:
     return table
 
 
+def refuse_lone_text(name: str, texts: object) -> None:
+    """Raise for one text where many are asked for: it would be read as a list of letters."""
+    if isinstance(texts, str | bytes):
+        raise TypeError(f"{name}: expected a list of texts, found one text")
+
+
 def text_column(texts: Texts) -> Arrow:
     """Texts as one UTF-8 column; lone surrogates, which UTF-8 has no place for, keep their three-byte form."""
+    refuse_lone_text("texts", texts)
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         column: Arrow = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         if column.null_count:

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from inspect import signature
+from types import MappingProxyType, NoneType
+from typing import Any, get_args
 
 import numpy as np
 
-from ranking import batched, budget, cross_encoder, pair_scorer, reflection
+from ranking import budget, cross_encoder
 from ranking.anchors import RegexAnchorExtractor
 from ranking.batched import use_batched_path
 from ranking.candidates import Candidates
@@ -20,36 +22,20 @@ from ranking.fusion import fuse_scores, leg_pool, reciprocal_rank_fusion
 from ranking.lexical import LexicalScorer, lexical_score
 from ranking.memory_score import MemoryScore, memory_scores, number
 from ranking.memsense_explanation import memsense_explain
-from ranking.mmr import Mmr, candidate_pool, route_pool
+from ranking.mmr import DEFAULT_K, Mmr, candidate_pool, route_pool
 from ranking.order import stable_order
 from ranking.pair_scorer import Pair
 from ranking.ranking import rank
 from ranking.redundancy import embedding_matrix
 from ranking.reflection import reflection_factor
 from ranking.relevance import Relevance
-from ranking.session_recency import BOOST as SESSION_BOOST
-from ranking.session_recency import SESSION_CAP, SessionMemory, session_recency
+from ranking.session_recency import SessionMemory, session_recency
 from ranking.session_support import turn_support
 from ranking.simhash import hamming, simhash64
 from ranking.temporal import rerank_temporal, temporal_proximity
 from ranking.tokens import tokenize as simhash_tokens
 from ranking.words import tokenize
-
-CONSTANTS = {
-    "ORIGINAL_WEIGHT": cross_encoder.ORIGINAL_WEIGHT,
-    "CROSS_ENCODER_WEIGHT": cross_encoder.PAIR_WEIGHT,
-    "RERANK_POOL_MAX": cross_encoder.POOL,
-    "CROSS_ENCODER_MAX_SEQ": pair_scorer.MAX_SEQUENCE,
-    "RERANK_MAX_SEQ_DEFAULT": pair_scorer.DEFAULT_SEQUENCE,
-    "DEFAULT_MAX_BATCH": batched.MAX_BATCH,
-    "DEFAULT_MAX_WAIT_MS": batched.MAX_WAIT_MS,
-    "BATCHED_RERANK_MIN_CONCURRENCY": batched.MIN_IN_FLIGHT,
-    "DEFAULT_REFLECTION_BOOST": reflection.BOOST,
-    "DEFAULT_REFLECTION_PER_DEPTH_INCREMENT": reflection.PER_DEPTH,
-    "DEFAULT_REFLECTION_MAX_DEPTH_CAP": reflection.DEPTH_CAP,
-    "SESSION_RECENCY_BOOST": SESSION_BOOST,
-    "SESSION_RECENT_CAP": SESSION_CAP,
-}
+from tests.ranking.peer_constants import CONSTANTS
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -63,40 +49,41 @@ def _ranked(ids: Sequence[Any], scores: Any) -> list[list[Any]]:
     return [[ids[row], float(scores[row])] for row in stable_order(np.asarray(scores, dtype=np.float64))]
 
 
-def rensei_simhash(text: str) -> Any:
+def rensei_simhash(text: str = "") -> Any:
     return {"hex": f"{int(simhash64([text])[0]):016x}", "tokens": simhash_tokens(text)}
 
 
-def rensei_hamming(a: str, b: str) -> Any:
-    return int(hamming(np.uint64(int(a, 16)), np.uint64(int(b, 16))))
+def rensei_hamming(a: str = "", b: str = "") -> Any:
+    return int(hamming(np.uint64(int(a or "0", 16)), np.uint64(int(b or "0", 16))))
 
 
-def rensei_simhash_distance(a: str, b: str) -> Any:
+def rensei_simhash_distance(a: str = "", b: str = "") -> Any:
     one, other = simhash64([a, b])
     distance = int(hamming(one, other))
     return {"distance": distance, "near_duplicate_at_3": distance <= 3}
 
 
-def rensei_corroboration_boost(corroboration_score: float) -> Any:
+def rensei_corroboration_boost(corroboration_score: float = 0) -> Any:
     return float(corroboration_boost(np.array([corroboration_score], dtype=np.float64))[0])
 
 
-def rensei_ema_update(previous_weight: float, outcome: str, misleading: bool = False) -> Any:  # noqa: FBT001, FBT002
-    return update_weight(previous_weight, outcome, misleading=misleading)
+def rensei_ema_update(previous_weight: float = 1.0, outcome: str = "", misleading: bool = False) -> Any:  # noqa: FBT001, FBT002
+    # a session without an outcome teaches nothing
+    return update_weight(previous_weight, outcome, misleading=misleading) if outcome else previous_weight
 
 
 def rensei_context_budget(work_type: str | None = None) -> Any:
     return budget.context_budget(work_type)
 
 
-def rensei_estimate_tokens(text: str) -> Any:
+def rensei_estimate_tokens(text: str = "") -> Any:
     return int(budget.estimate_tokens([text])[0])
 
 
-def rensei_apply_feedback_ranking(candidates: Rows, weightingEnabled: bool = True) -> Any:  # noqa: FBT001, FBT002, N803
+def rensei_apply_feedback_ranking(candidates: Rows = (), weightingEnabled: bool = True) -> Any:  # noqa: FBT001, FBT002, N803
     found = Candidates(
-        [row["id"] for row in candidates],
-        relevance=_column(candidates, "relevanceScore"),
+        [row.get("id") for row in candidates],
+        relevance=_column(candidates, "relevanceScore", 0.0),
         weight=_column(candidates, "feedbackWeight", 1.0),
     )
     ranked = apply_feedback_ranking(found, weighting_enabled=weightingEnabled)
@@ -111,64 +98,75 @@ def rensei_apply_feedback_ranking(candidates: Rows, weightingEnabled: bool = Tru
     ]
 
 
-def memini_regex_anchor(query: str) -> Any:
+def memini_regex_anchor(query: str = "") -> Any:
     anchor = RegexAnchorExtractor().anchor(query)
     return None if anchor is None else {"days": anchor.days, "tolerance": anchor.tolerance}
 
 
-def memini_fuse(lists: Sequence[Sequence[Any]], k: int = 0, rrf_k: float = 0.0) -> Any:
-    return reciprocal_rank_fusion([[label for label, _ in leg] for leg in lists], k=rrf_k, first_rank=0, top=k)
+def memini_fuse(lists: Sequence[Any] = (), k: int = 0, rrf_k: float = 0.0) -> Any:
+    return reciprocal_rank_fusion([[label for label, _ in leg or ()] for leg in lists], k=rrf_k, first_rank=0, top=k)
 
 
-def memini_fuse_scores(lists: Sequence[Any], weights: Sequence[float] | None = None, k: int = 0) -> Any:
-    return fuse_scores(lists, weights, top=k)
+def memini_fuse_scores(lists: Sequence[Any] = (), weights: Sequence[float | None] = (), k: int = 0) -> Any:
+    legs = [[(label, score or 0.0) for label, score in leg or ()] for leg in lists]
+    return fuse_scores(legs, [1.0 if weight is None else weight for weight in weights], top=k)
 
 
-def memini_recency(age_hours: float | None) -> Any:
+def memini_recency(age_hours: float | None = None) -> Any:
     return float(recency(np.array([age_hours], dtype=np.float64))[0])
 
 
 def _composite(rows: Rows, weights: Mapping[str, float] | None) -> Any:
     chosen = weights or {"relevance": 0.80, "recency": 0.05, "importance": 0.15}
-    shares = chosen.get("relevance", 0.0), chosen.get("recency", 0.0), chosen.get("importance", 0.0)
+    shares = (chosen.get("relevance") or 0.0, chosen.get("recency") or 0.0, chosen.get("importance") or 0.0)
     return composite_scores(
-        _column(rows, "score"), _column(rows, "age_hours"), _column(rows, "importance", 0.0), shares
+        _column(rows, "score", 0.0), _column(rows, "age_hours"), _column(rows, "importance", 0.0), shares
     )  # fmt: skip
 
 
-def memini_rerank_with(rows: Rows, weights: Mapping[str, float] | None = None) -> Any:
-    return _ranked([row["id"] for row in rows], _composite(rows, weights))
+def memini_rerank_with(rows: Rows = (), weights: Mapping[str, float] | None = None) -> Any:
+    return _ranked([row.get("id") for row in rows], _composite(rows, weights))
 
 
 def memini_rerank_temporal(
-    rows: Rows, query: str, weights: Mapping[str, float] | None = None, boost: float = 0.4, mode: str = "additive"
+    rows: Rows = (),
+    query: str = "",
+    weights: Mapping[str, float] | None = None,
+    boost: float = 0.4,
+    mode: str = "additive",
 ) -> Any:
     base = _composite(rows, weights)
     order = stable_order(base)  # the Go package hands the boost a sorted list, so ties keep the composite's order
     ages = _column(rows, "created_age_days")[order]
     lifted = rerank_temporal(base[order], ages, RegexAnchorExtractor().anchor(query), boost, mode)
-    return _ranked([rows[row]["id"] for row in order], lifted)
+    return _ranked([rows[row].get("id") for row in order], lifted)
 
 
-def memini_temporal_proximity(date_days_ago: float | None, target_days_ago: float, tolerance: float) -> Any:
+def memini_temporal_proximity(
+    date_days_ago: float | None = None, target_days_ago: float = 0, tolerance: float = 0
+) -> Any:
     return float(temporal_proximity(np.array([date_days_ago], dtype=np.float64), target_days_ago, tolerance)[0])
 
 
-def memini_dedup(rows: Sequence[Sequence[str]], limit: int = 0) -> Any:
-    keep = dedup([content for _, content in rows], limit)
+def memini_dedup(rows: Sequence[Sequence[Any]] = (), limit: int = 0) -> Any:
+    keep = dedup([content or "" for _, content in rows], limit)
     return [label for (label, _), kept in zip(rows, keep, strict=True) if kept]
 
 
-def memini_normalize_content(text: str) -> Any:
+def memini_normalize_content(text: str = "") -> Any:
     return normalize_content(text)
 
 
-def memini_recall_pool_size(k: int) -> Any:
+def memini_recall_pool_size(k: int = 0) -> Any:
     return leg_pool(k)
 
 
-def memsense_hybrid_rerank(rows: Rows, top_k: float = 8, options: Mapping[str, Any] | None = None) -> Any:
+def memsense_hybrid_rerank(
+    rows: Rows = (), top_k: float | None = DEFAULT_K, options: Mapping[str, Any] | None = None
+) -> Any:
     given = {name: value for name, value in (options or {}).items() if value is not None}
+    # null is the number 0 to Memsense, and 0 chooses nothing
+    wanted = max(int(np.nan_to_num(number(top_k), nan=0.0, posinf=len(rows))), 0)
     found = Candidates(
         range(len(rows)),
         relevance=np.nan_to_num(np.array([number(row.get("rrf_score")) for row in rows], dtype=np.float64), nan=0.0),
@@ -176,7 +174,7 @@ def memsense_hybrid_rerank(rows: Rows, top_k: float = 8, options: Mapping[str, A
         embeddings=embedding_matrix([row.get("embedding") for row in rows]),
         tags=[[str(tag) for tag in row["tags"] if tag] if isinstance(row.get("tags"), list) else [] for row in rows],
     )
-    choice = Mmr(max(int(top_k), 0), given.get("lambda", 0.78), given.get("duplicateThreshold", 0.94))
+    choice = Mmr(wanted, given.get("lambda", 0.78), given.get("duplicateThreshold", 0.94))
     ranking = rank(found, (Relevance(), MemoryScore(given.get("alpha", 0.1)), choice))
     return [
         {
@@ -190,72 +188,80 @@ def memsense_hybrid_rerank(rows: Rows, top_k: float = 8, options: Mapping[str, A
     ]
 
 
-def memsense_pool_sizes(top_k: int = 4) -> Any:
+def memsense_pool_sizes(top_k: int = DEFAULT_K) -> Any:
     return {"candidate_limit": candidate_pool(top_k), "route_limit": route_pool(top_k)}
 
 
-def memsense_turn_support(session_rrf_score: float | None, best_turn_rrf_score: float | None = None) -> Any:
-    support = float(turn_support(np.array([best_turn_rrf_score or 0.0]))[0])
-    return {"turn_support": support, "hybrid_rrf_score": (session_rrf_score or 0.0) + support}
+def memsense_turn_support(session_rrf_score: float = 0.0, best_turn_rrf_score: float = 0.0) -> Any:
+    support = float(turn_support(np.array([best_turn_rrf_score], dtype=np.float64))[0])
+    return {"turn_support": support, "hybrid_rrf_score": session_rrf_score + support}
 
 
-def memsense_rrf(routes: Mapping[str, Sequence[Any]], k: float = 15) -> Any:
-    fused = reciprocal_rank_fusion(list(routes.values()), k=k, first_rank=1)
+def memsense_rrf(routes: Mapping[str, Any] = MappingProxyType({}), k: float = 15) -> Any:
+    legs = {name: leg or () for name, leg in routes.items()}
+    fused = reciprocal_rank_fusion(list(legs.values()), k=k, first_rank=1)
     return {
-        label: {"rrf_score": score, "routes": sorted(name for name, leg in routes.items() if label in leg)}
+        str(label): {"rrf_score": score, "routes": sorted(name for name, leg in legs.items() if label in leg)}
         for label, score in fused
     }
 
 
-def aimemory_lexical_score(query: str, title: str, content: str) -> Any:
+def aimemory_lexical_score(query: str = "", title: str = "", content: str = "") -> Any:
     return lexical_score(query, title, content, case_sensitive=True)
 
 
-def aimemory_tokenize(text: str) -> Any:
+def aimemory_tokenize(text: str = "") -> Any:
     return tokenize(text)
 
 
-def _factor(config: str | Mapping[str, float], is_reflection: Sequence[bool], depth: Sequence[int]) -> Any:
+def _factor(config: str | Mapping[str, Any] | None, is_reflection: Sequence[bool], depth: Sequence[int]) -> Any:
     knobs: Mapping[str, float] = {"boost": 1.0, "per_depth_increment": 0.0, "max_depth_cap": 0}
-    if config != "disabled":
+    if config is not None and config != "disabled":
         defaults = {"boost": 1.2, "per_depth_increment": 0.05, "max_depth_cap": 3}
-        knobs = {**defaults, **(config if isinstance(config, Mapping) else {})}
+        given = config if isinstance(config, Mapping) else {}
+        knobs = defaults | {name: value for name, value in given.items() if value is not None}
     flags, depths = np.array(is_reflection, dtype=np.bool_), np.array(depth, dtype=np.int64)
     return reflection_factor(
         flags, depths, knobs["boost"], knobs["per_depth_increment"], int(knobs["max_depth_cap"])
     )  # fmt: skip
 
 
-def aimemory_reflection_factor(config: str | Mapping[str, float], kind: str, depth: int = 0) -> Any:
+def aimemory_reflection_factor(
+    config: str | Mapping[str, Any] | None = "default", kind: str = "observation", depth: int = 0
+) -> Any:
     return float(_factor(config, [kind == "reflection"], [depth])[0])
 
 
-def aimemory_rerank(query: str, candidates: Rows, reflection_boost: str | Mapping[str, float] = "disabled") -> Any:
+def aimemory_rerank(
+    query: str = "", candidates: Rows = (), reflection_boost: str | Mapping[str, Any] = "disabled"
+) -> Any:
     head, tail = candidates[: cross_encoder.POOL], candidates[cross_encoder.POOL :]
     scorer = LexicalScorer(case_sensitive=True)
-    pairs = scorer.score([Pair(query, row["title"], row["content"]) for row in head]).scores
-    factor = _factor(reflection_boost, [row["reflection"] for row in head], [row["depth"] for row in head])
-    scored = _ranked([row["id"] for row in head], blend(_column(head, "score"), pairs) * factor)
-    return [*scored, *([row["id"], row["score"]] for row in tail)]
+    pairs = scorer.score([Pair(query, row.get("title") or "", row.get("content") or "") for row in head]).scores
+    factor = _factor(
+        reflection_boost, [bool(row.get("reflection")) for row in head], [row.get("depth") or 0 for row in head]
+    )
+    scored = _ranked([row.get("id") for row in head], blend(_column(head, "score", 0.0), pairs) * factor)
+    return [*scored, *([row.get("id"), row.get("score") or 0.0] for row in tail)]
 
 
-def aimemory_score_floor(mode: str, rows: Sequence[Sequence[Any]], value: float = 0.0) -> Any:
-    name = {"relative": "relative_to_top"}.get(mode, mode)
-    keep = above_floor(np.array([score for _, score in rows], dtype=np.float64), name, value, top=0)
+def aimemory_score_floor(mode: str = "off", rows: Sequence[Sequence[Any]] = (), value: float = 0.0) -> Any:
+    name = {"relative": "relative_to_top", "": "off"}.get(mode, mode)
+    keep = above_floor(np.array([score or 0.0 for _, score in rows], dtype=np.float64), name, value, top=0)
     return [label for (label, _), kept in zip(rows, keep, strict=True) if kept]
 
 
-def aimemory_session_recency_scenario(steps: Rows) -> Any:
+def aimemory_session_recency_scenario(steps: Rows = ()) -> Any:
     memory = SessionMemory()
     outputs = []
     for step in steps:
-        session, results = step.get("session"), step["results"]
+        session, results = step.get("session"), step.get("results") or ()
         ids = np.array([label for label, _ in results], dtype=np.object_)
-        scores = np.array([score for _, score in results], dtype=np.float64)
+        scores = np.array([score or 0.0 for _, score in results], dtype=np.float64)
         lifted = session_recency(scores, memory.shown_before(session, ids))
         # without a session nothing is touched, not even the order
         ranked = _ranked(ids.tolist(), lifted) if session else [list(result) for result in results]
-        memory.record(session, [label for label, _ in ranked])
+        memory.record(session, [label for label, _ in ranked], now=0.0)
         outputs.append(ranked)
     sessions = dict.fromkeys(step["session"] for step in steps if step.get("session"))
     recent = {session: list(memory.recent(session)) for session in sessions}
@@ -266,19 +272,27 @@ def aimemory_constant(name: str) -> Any:
     return CONSTANTS[name]
 
 
-def aimemory_use_batched_rerank_path(is_neural: bool, in_flight: int) -> Any:  # noqa: FBT001
+def aimemory_use_batched_rerank_path(is_neural: bool = False, in_flight: int = 0) -> Any:  # noqa: FBT001, FBT002
     return use_batched_path(neural=is_neural, in_flight=in_flight)
 
 
-def aimemory_rerank_count(candidates: int, pool_max: int = 20) -> Any:
+def aimemory_rerank_count(candidates: int = 0, pool_max: int = 20) -> Any:
     scores = np.linspace(1, 0, candidates)
     found = Candidates(range(candidates), relevance=scores, pair_score=scores)
-    return len(rank(found, (Relevance(), CrossEncoder(pool_max))).order())
+    return len(rank(found, (Relevance(), CrossEncoder(max(pool_max, 0)))).order())
+
+
+def _nulls_left_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with a null read as left out, unless its signature says what null means."""
+    meant = {name for name, taken in signature(function).parameters.items() if NoneType in get_args(taken.annotation)}
+    return lambda **inputs: function(
+        **{name: value for name, value in inputs.items() if value is not None or name in meant}
+    )
 
 
 SYSTEMS = ("rensei", "memini", "memsense", "aimemory")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name.replace("_", ".", 1): function
+    name.replace("_", ".", 1): _nulls_left_out(function)
     for name, function in list(globals().items())
     if name.split("_", 1)[0] in SYSTEMS and callable(function)
 }

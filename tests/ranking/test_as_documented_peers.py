@@ -9,16 +9,21 @@ from ranking import (
     Candidates,
     Composite,
     CrossEncoder,
+    FallbackScorer,
+    LexicalScorer,
     Mmr,
+    Pair,
     ReciprocalRankFusion,
     Reflection,
     RegexAnchorExtractor,
     Relevance,
+    ScorerUsed,
     SessionMemory,
     SessionRecency,
     Temporal,
     TimeAnchor,
     WordAnchorExtractor,
+    batched,
     candidate_pool,
     composite_scores,
     dedup,
@@ -26,6 +31,7 @@ from ranking import (
     final_score,
     fuse_scores,
     hamming,
+    pair_scorer,
     rank,
     reciprocal_rank_fusion,
     redundancy_with,
@@ -37,7 +43,6 @@ from ranking import (
     turn_support,
     two_leg_weights,
 )
-from ranking.batched import MAX_WAIT_MS
 
 
 class TestAsDocumented002:
@@ -109,10 +114,31 @@ class TestAsDocumented003:
         assert fuse_scores([[("a", 9.0), ("b", 5.0), ("c", 1.0)]]) == [("a", 1.0), ("b", 0.5), ("c", 0.0)]
         assert [label for label, _ in fuse_scores([[("x", 1.0)], [("y", 1.0)]])] == ["x", "y"]
 
+    def test_without_a_span_the_worst_is_one(self) -> None:
+        """003: "the best is 1 and the worst 0"; in a list of equal scores the worst is the best, and all are 1."""
+        assert fuse_scores([[("a", 7.0), ("b", 7.0)]]) == [("a", 1.0), ("b", 1.0)]
+
+    def test_a_standout_does_not_outrank_every_row_that_is_middling_in_both(self) -> None:
+        """003: "a leg's standout hit outranks one that is middling in both legs"; 0.6 in both passes 1 in one."""
+        legs = [[("standout", 1.0), ("middling", 0.6), ("x", 0.0)], [("other", 1.0), ("middling", 0.6), ("y", 0.0)]]
+        fused = dict(fuse_scores(legs, two_leg_weights(0.5)))
+        assert fused["middling"] == pytest.approx(0.5 * 0.6 + 0.5 * 0.6)
+        assert fused["middling"] > fused["standout"] == 0.5
+
     def test_the_boost_ramps_to_0_by_three_times_the_tolerance(self) -> None:
         """003: additive, on target 0.40, 0 from 3× the tolerance on."""
         scores = rerank_temporal(np.zeros(3), np.array([21.0, 31.0, 36.0]), TimeAnchor(21, 5))
         assert scores == pytest.approx([0.40, 0.20, 0.0])
+
+    def test_a_boost_of_0_or_less_is_the_plain_composite(self) -> None:
+        """003: "boost <= 0 also degrades to plain composite re-rank", as does a query without a time."""
+        scores, ages = np.array([0.5, 0.4]), np.array([1.0, 21.0])
+        for plain in (
+            rerank_temporal(scores, ages, TimeAnchor(21, 5), 0.0),
+            rerank_temporal(scores, ages, TimeAnchor(21, 5), -1.0),
+            rerank_temporal(scores, ages, None),
+        ):
+            assert plain.tolist() == [0.5, 0.4]
 
     def test_the_composite_is_not_on_0_to_1_once_boosted(self) -> None:
         """003 calls it a bonus "on the [0,1] composite score"; the best row on date scores up to 1.40."""
@@ -144,6 +170,15 @@ class TestAsDocumented004:
         assert reflection_factor(np.array([True]), np.array([0]))[0] == 1.2
         assert Reflection() == Reflection(boost=1.2, per_depth=0.05, depth_cap=3)
 
+    def test_a_reflection_as_good_as_its_sources_is_lifted_into_the_top_5(self) -> None:
+        """004: with a base score equal to its source observations it "consistently lifts into the top-5"."""
+        count = 20
+        last = np.arange(count) == count - 1
+        found = Candidates(
+            range(count), relevance=[0.5] * count, is_reflection=last, reflection_depth=np.zeros(count, np.int64)
+        )
+        assert count - 1 in rank(found, (Relevance(), Reflection())).ids(5)
+
     def test_the_printed_depth_formula_has_no_cap_and_the_next_constant_gives_it_one(self) -> None:
         """004 prints 1.0 + per_depth_increment·reflection_depth under one constant and caps the depth under another."""
         assert reflection_factor(np.array([True]), np.array([100]))[0] == pytest.approx(1.2 * (1 + 0.05 * 3))
@@ -158,7 +193,7 @@ class TestAsDocumented004:
         assert SessionRecency().boost == 0.05
         assert session_recency(np.array([0.5]), np.array([True])) == pytest.approx([0.55])
         memory = SessionMemory()
-        memory.record("s", range(51))
+        memory.record("s", range(51), now=0)
         assert len(memory.recent("s")) == 50
 
     def test_bounded_per_session_and_unbounded_in_sessions(self) -> None:
@@ -170,11 +205,23 @@ class TestAsDocumented004:
 
     def test_five_milliseconds(self) -> None:
         """004 calls 5 ms negligible for a single request, then spares a single request from it."""
-        assert MAX_WAIT_MS == 5
+        assert batched.MAX_WAIT_MS == 5
 
     def test_defaults_its_page_names_and_does_not_print(self) -> None:
-        """004 names pool, cap, batch and concurrency; the values are the vectors' (20, 256 of 512, 32, 2)."""
+        """004 names pool, cap, batch and concurrency; the values are the vectors'."""
         assert CrossEncoder() == CrossEncoder(pool=20, original=0.6)
+        assert (pair_scorer.DEFAULT_SEQUENCE, pair_scorer.MAX_SEQUENCE) == (256, 512)
+        assert (batched.MAX_BATCH, batched.MIN_IN_FLIGHT) == (32, 2)
+
+    def test_the_default_scorer_needs_no_weights(self) -> None:
+        """004: lexical by default; the neural one is ms-marco-MiniLM-L-6-v2, "~80 MB".
+
+        The package at hand carries L-12 of the same family; either is an adapter outside this library, and where it
+        is missing the lexical scores say that they stand in.
+        """
+        assert not LexicalScorer().neural
+        scored = FallbackScorer(None).score([Pair("rust", "rust", "crate")])
+        assert scored.scorer_used is ScorerUsed.DEGRADED_LEXICAL
 
 
 class TestAgainstEachOther:

@@ -1,5 +1,7 @@
 """Every number that documents 000 and 001 print, and every place where they contradict themselves or each other."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,11 @@ from ranking import (
     Relevance,
     TokenBudget,
     apply_feedback_ranking,
+    cluster_near_duplicates,
     corroboration_boost,
     hamming,
+    near_components,
+    near_pairs,
     rank,
     simhash64,
     update_weight,
@@ -42,6 +47,15 @@ class TestAsDocumented000:
         assert simhash64(["any text"]).dtype == np.uint64
         one, other = simhash64(["use async/await for database calls", "Use async await for database calls."])
         assert hamming(one, other) <= 3
+        defaults = [signature(function).parameters["threshold"].default for function in (near_pairs, near_components)]
+        assert [*defaults, signature(cluster_near_duplicates).parameters["threshold"].default] == [3, 3, 3]
+
+    def test_a_canonical_carries_no_score(self) -> None:
+        """000 types canonical as ScoredObservation; two lines above, clusters are built with the score taken off."""
+        clusters = cluster_near_duplicates({"ids": ["x", "y"], "content": ["one same text", "one same text"]})
+        assert clusters.canonical.tolist() == [0]
+        with pytest.raises(ValueError, match="unknown column 'relevance'"):
+            cluster_near_duplicates({"ids": ["x"], "content": ["one"], "relevance": [0.5]})
 
     def test_stripping_punctuation_contradicts_what_the_system_does(self) -> None:
         """000 says it strips punctuation, which would make async/await one token; the system splits there."""
@@ -75,10 +89,12 @@ class TestAsDocumented000:
         assert rank(found, INTENDED).scores == pytest.approx([(0.8 + 0.1) * 0.5])
 
     def test_limits(self) -> None:
-        """000 retrieves "all observations", then "up to 10,000 rows"; its 60 seconds belong to the job, not here."""
-        from ranking.near_duplicates import LIMIT  # noqa: PLC0415 - beside the number it checks
+        """000 retrieves "all observations", then "up to 10,000 rows"; the library keeps the newest and says so.
 
-        assert LIMIT == 10_000
+        Its "default 60 seconds" is the interval of the job that calls this; a pass reads no clock and keeps no timer.
+        """
+        assert signature(cluster_near_duplicates).parameters["limit"].default == 10_000
+        assert not {"interval", "seconds", "now"} & set(signature(cluster_near_duplicates).parameters)
 
 
 class TestAsDocumented001:
@@ -90,8 +106,18 @@ class TestAsDocumented001:
         assert found.weighted_score == pytest.approx([0.9 * 0.5, 0.8 * 1.0, 0.7 * 1.2])
 
     def test_disabled_it_is_the_relevance(self) -> None:
-        """001: with feedback_weighting_disabled the weights are ignored for ordering but still logged."""
+        """001: with feedback_weighting_disabled the weights are ignored for ordering but still logged.
+
+        The column weighted_score is described as relevanceScore × feedbackWeight; in such rows it is the relevance.
+        """
         assert apply_feedback_ranking(self.FOUND, weighting_enabled=False).weighted_score.tolist() == [0.9, 0.8, 0.7]
+
+    def test_ranking_writes_nothing(self) -> None:
+        """001: "every retrieval with a sessionId writes one row per candidate", and skipAbLog keeps one from it.
+
+        Ranking knows no session and logs nothing; whether to write is the caller's to say, once.
+        """
+        assert list(signature(apply_feedback_ranking).parameters) == ["candidates", "weighting_enabled", "normalise"]
 
     def test_ranks_are_0_based(self) -> None:
         """001, AdjustedCandidate: both ranks count from 0."""

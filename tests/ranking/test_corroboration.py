@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from uuid import UUID
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -75,6 +78,34 @@ class TestRankWithCorroboration:
         seen = with_corroboration(candidates, clusters)
         assert seen["corroborating"].tolist() == [0, 2, 0]
         assert seen["cluster"].tolist() == [-1, 0, -1]
+
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            str,
+            int,
+            float,
+            lambda number: (number, "x"),
+            lambda number: UUID(int=number),
+            lambda number: str(number) if number % 2 else number,
+            lambda number: 2**70 + number,
+        ],
+    )
+    @given(st.lists(st.integers(0, 9), min_size=1, max_size=8), st.lists(st.integers(0, 9), unique=True, max_size=8))
+    def test_any_id_is_found_as_in_a_dictionary(
+        self, kind: Callable[[int], object], passed: list[int], asked: list[int]
+    ) -> None:
+        clusters = cluster_near_duplicates({"ids": [kind(n) for n in passed], "content": ["x"] * len(passed)})
+        row_of = {kind(n): row for row, n in enumerate(passed)}
+        found = clusters.rows_of(Candidates([kind(n) for n in asked]))
+        if passed != asked:
+            assert found.tolist() == [row_of.get(kind(n), -1) for n in asked]
+
+    def test_a_few_candidates_are_found_in_a_large_pass(self) -> None:
+        ids = [f"observation {number}" for number in range(100_000)]
+        clusters = cluster_near_duplicates({"ids": ids, "content": [""] * len(ids)})
+        few = Candidates(ids[-20:])
+        assert clusters.rows_of(few).tolist() == list(range(99_980, 100_000))
 
     def test_without_ids_rows_must_be_the_same(self) -> None:
         candidates = Candidates("ab", relevance=[1, 2])

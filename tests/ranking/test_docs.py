@@ -1,7 +1,12 @@
+import inspect
+import pkgutil
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import ranking
 from ranking import LIVE, PRESETS, STAGES, to_text
 from ranking.columns import COLUMNS
 
@@ -20,3 +25,10 @@ def test_every_column_a_stage_reads_is_described(name: str) -> None:
 
 def test_the_text_of_a_pipeline_is_the_one_shown() -> None:
     assert f"`{to_text(LIVE)}`" in TEXT
+
+
+def test_every_function_named_can_be_imported_from_the_library() -> None:
+    modules = [import_module(f"ranking.{found.name}") for found in pkgutil.iter_modules(ranking.__path__)]
+    made = {name for module in modules for name, _ in inspect.getmembers(module, inspect.isfunction) if name[0] != "_"}
+    named = set(re.findall(r"`([a-z]\w*)(?:\([^`]*\))?`", TEXT))
+    assert not sorted((made & named) - set(ranking.__all__))

@@ -1,3 +1,4 @@
+import re
 from decimal import Decimal
 
 import pytest
@@ -10,16 +11,12 @@ from ranking import (
     Candidates,
     Corroboration,
     Feedback,
-    Head,
-    Mmr,
     Ranking,
     Relevance,
     Stage,
     TokenBudget,
     explain,
     rank,
-    why_above,
-    why_not_returned,
 )
 from tests.ranking import strategies
 
@@ -80,43 +77,27 @@ class TestRows:
         assert "rows" not in vars(explanation)
         assert len(explanation) == len(explanation.rows) == 1
 
-
-class TestWhy:
-    def test_why_above(self) -> None:
-        sentence = why_above(RANKING, "b", "c")
-        assert sentence.startswith("b stands above c since Relevance: +0.8000 against +0.7000")
-        assert why_above(RANKING, "c", "b").startswith("c does not stand above b: b stands above c")
-
-    def test_the_stage_that_turned_it_is_named(self) -> None:
-        ranking = rank(FOUND, STAGES[:3])
-        assert why_above(ranking, "c", "a").startswith("c stands above a since Feedback: +0.1400 against -0.4500")
-
-    def test_ties_say_so(self) -> None:
-        tied = rank(Candidates("ab", relevance=[0.5, 0.5]), (Relevance(),))
-        assert "scores are equal and candidate order decides" in why_above(tied, "a", "b")
-
-    def test_an_order_that_was_fixed_says_so(self) -> None:
-        vectors = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
-        chosen = rank(Candidates("abc", relevance=[0.9, 0.8, 0.1], embeddings=vectors), (Relevance(), Mmr(k=3)))
-        assert "since Mmr: that stage fixed the order" in why_above(chosen, "c", "b")
-
-    def test_rows_that_were_not_returned_or_not_ranked(self) -> None:
-        assert why_above(RANKING, "b", "a") == "a was not returned: does not fit the budget of 40 tokens"
-        assert "the pipeline has no stages" in why_above(rank(FOUND, ()), "a", "b")
-
-    def test_why_not_returned(self) -> None:
-        assert why_not_returned(RANKING, "a") == (
-            "a was dropped by TokenBudget from place 3: does not fit the budget of 40 tokens"
-        )
-        assert why_not_returned(RANKING, "c", k=1) == "c has place 2, beyond the best 1"
-        assert why_not_returned(RANKING, "b", k=1) == "b was returned at place 1"
-        assert "dropped by Head from place 3: not among the best 1" in why_not_returned(
-            rank(FOUND, (Relevance(), Head(1))), "c"
-        )
-
     def test_a_stage_without_words_is_still_explained(self) -> None:
         def double(ranking: Ranking) -> Ranking:
             return ranking.scored(double, ranking.scores * 2)
 
         row = explain(rank(FOUND, (Relevance(), double)), 1).rows[0]
         assert row.effects[1].sentence == "function: +0.9000"
+
+    @pytest.mark.parametrize(("score", "digits", "text"), [(-1e-5, 4, "0.0000"), (1e30, 2, f"{int(1e30)}.00")])
+    def test_what_is_shown_has_no_minus_zero_and_no_largest_number(self, score: float, digits: int, text: str) -> None:
+        row = explain(rank(Candidates("a", relevance=[score]), (Relevance(),))).rows[0]
+        assert [tuple(map(str, pair)) for pair in row.shown(digits)] == [(text, text)]
+        assert "-0.0000" not in row.effects[0].sentence
+
+    def test_a_sentence_shows_the_delta_of_the_table(self) -> None:
+        """0.8001 to 0.9585 is 0.1584 in the table, though 0.1·log2(3) rounds to 0.1585."""
+        row = explain(rank(Candidates("a", relevance=[0.800052], corroborating=[2]), STAGES[:2])).rows[0]
+        assert str(row.shown()[1][1]) == "0.1584"
+        assert row.effects[1].sentence == "corroborated by 2: +0.1584"
+
+    @given(strategies.candidates(), st.sampled_from([FULL, MEMSENSE]))
+    def test_every_delta_in_a_sentence_is_the_one_shown(self, found: Candidates, stages: tuple[Stage, ...]) -> None:
+        for row in explain(rank(found, stages), ids=found.ids.tolist()).rows:
+            for effect, (_, delta) in zip(row.effects, row.shown(), strict=True):
+                assert set(re.findall(r"[+-]\d+\.\d{4}", effect.sentence)) <= {f"{delta:+}"}

@@ -46,6 +46,15 @@ def test_a_row_dropped_by_the_budget_stands_below() -> None:
     assert flips(stages=stages)[Knob.SCALE] == pytest.approx((0.80 / 0.9 - 0.70) / 2)
 
 
+def test_a_negative_weight_can_be_turned_too() -> None:
+    """0.80·1 stands above 0.70·(-0.5): b passes at 0.80 / 0.70, a would need a weight below 0."""
+    found = Candidates("ab", relevance=[0.80, 0.70], weight=[1.0, -0.5])
+    needed = flips(found, (Relevance(), Feedback()))
+    assert needed == {Knob.LOWER_WEIGHT: pytest.approx(0.80 / 0.70)}
+    below = Candidates("ab", relevance=[0.80, -0.70], weight=[0.1, -0.1])
+    assert flips(below, (Relevance(), Feedback()))[Knob.UPPER_WEIGHT] == pytest.approx(0.07 / 0.80)
+
+
 def test_nothing_helps_where_no_knob_counts() -> None:
     assert flip_distance(FOUND, (Relevance(),), "a", "b") == ()
     assert flip_distance(FOUND, (Relevance(), Feedback(enabled=False)), "a", "b") == ()

@@ -1,3 +1,4 @@
+import queue
 import threading
 import time
 from collections.abc import Sequence
@@ -26,6 +27,40 @@ class Model:
             raise RuntimeError("out of memory")
         scores = np.array([np.nan if pair.content == "bad" else len(pair.content) / 10 for pair in pairs])
         return PairScores(scores, np.zeros(len(pairs), dtype=np.bool_), ScorerUsed.NEURAL)
+
+
+class Broken(Model):
+    """A model that, on the thread that joins callers, raises or returns what it was given."""
+
+    def __init__(self, outcome: object) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+    def score(self, pairs: Sequence[Pair]) -> PairScores:
+        if threading.current_thread().name != "batched-reranker":
+            return super().score(pairs)
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        return self.outcome  # type: ignore[return-value]
+
+
+def asked_together(model: Model) -> list[object]:
+    """What four callers of one joined call get, their scores or the text of their error; nobody waits for ever."""
+    joined = BatchedReranker(model, max_batch=4, max_wait_ms=2_000)
+    joined._in_flight = 1  # so that the first of them joins too
+    answers: queue.Queue[object] = queue.Queue()
+
+    def ask() -> None:
+        try:
+            answers.put(joined.score(pairs("xx")).scores.tolist())
+        except Exception as error:  # noqa: BLE001 - whatever reaches the caller
+            answers.put(str(error))
+
+    for _ in range(4):
+        threading.Thread(target=ask, daemon=True).start()
+    found = [answers.get(timeout=5) for _ in range(4)]
+    joined.close()
+    return found
 
 
 def pairs(*contents: str) -> list[Pair]:
@@ -111,12 +146,25 @@ class TestBatchedReranker:
 
     def test_a_request_the_worker_left_behind_is_not_lost(self) -> None:
         joined = BatchedReranker(Model(delay=0.01))
-        joined._requests.put(None)
-        joined._worker.join()
-        joined._worker.is_alive = lambda: False  # type: ignore[method-assign]
+        joined.close()
         from ranking.batched import _Request  # noqa: PLC0415 - only this test looks inside
 
         assert joined._wait(_Request(pairs("xx"))).scores.tolist() == [0.2]
+
+    def test_a_timeout_of_the_scorer_reaches_every_caller(self) -> None:
+        assert asked_together(Broken(TimeoutError("model took too long"))) == ["model took too long"] * 4
+
+    def test_an_answer_that_is_no_scores_reaches_every_caller(self) -> None:
+        found = asked_together(Broken(None))
+        assert all("has no attribute" in str(answer) for answer in found)
+
+    def test_too_few_scores_are_nobodys(self) -> None:
+        nothing = PairScores(np.empty(0), np.empty(0, dtype=np.bool_), ScorerUsed.NEURAL)
+        assert asked_together(Broken(nothing)) == ["expected 1 score for each of 4 pairs, found 0"] * 4
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # dying is the point
+    def test_requests_of_a_worker_that_died_over_them_are_scored_by_their_callers(self) -> None:
+        assert asked_together(Broken(SystemExit())) == [[0.2]] * 4
 
     @pytest.mark.parametrize(("batch", "wait"), [(0, 5), (1, -1)])
     def test_bad_settings_raise(self, batch: int, wait: int) -> None:

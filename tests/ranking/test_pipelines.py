@@ -67,7 +67,7 @@ def test_the_text_of_the_live_pipeline() -> None:
         ("Mmr~k~1~k~2", "found 'k'"),
         ("Mmr~k~many", "stage 1, Mmr.k: expected int, found 'many'"),
         ("Mmr~lam~2.0", "stage 1, Mmr: lam: expected 0 to 1, found 2"),
-        ("Mmr~lam~nan", "stage 1, Mmr: lam: expected 0 to 1, found nan"),
+        ("Mmr~lam~nan", "stage 1, Mmr.lam: expected float, found 'nan'"),
         ("Feedback~enabled~yes", "stage 1, Feedback.enabled: expected bool, found 'yes'"),
         ("Floor~mode~low", "stage 1, Floor.mode: expected off, absolute, relative_to_top, found 'low'"),
         ("Relevance~words~hacked", "found 'words'"),

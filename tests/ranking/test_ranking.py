@@ -16,6 +16,7 @@ from ranking import (
     TokenBudget,
     rank,
 )
+from ranking.ranking import Step
 from tests.ranking import strategies
 
 FOUND = Candidates(
@@ -88,6 +89,27 @@ def test_ranks_of_agree_with_the_order_after_every_stage(found: Candidates) -> N
         places = step.ranks_of(found.everything)
         assert [int(places[row]) for row in order] == list(range(len(order)))
         assert (places >= 0).sum() == len(order)
+
+
+@st.composite
+def tiered(draw: st.DrawFn) -> Step:
+    """A step of shuffled rows in few tiers with few scores."""
+    n = draw(st.integers(0, 12))
+    positions = draw(st.permutations(range(2 * n)))[:n]
+    tiers, scores = (draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)) for _ in range(2))
+    return Step(Relevance(), np.array(positions, np.intp), np.array(scores, np.float64), np.array(tiers, np.intp))
+
+
+@given(tiered(), st.integers(-1, 14), st.lists(st.integers(0, 25), max_size=6))
+def test_a_few_rows_of_a_tiered_step_stand_where_the_whole_order_has_them(step: Step, k: int, rows: list[int]) -> None:
+    tiers = np.empty(0) if step.tiers is None else step.tiers
+    keys = list(zip(tiers, -step.scores, step.positions, strict=True))
+    kept = sorted(range(len(keys)), key=keys.__getitem__)
+    assert step.head(k).tolist() == kept[: max(k, 0)]
+    ordered = step.positions[kept].tolist()
+    held = step.positions.tolist()
+    assert step.ranks_of(np.array(rows, np.intp)).tolist() == [ordered.index(r) if r in ordered else -1 for r in rows]
+    assert step.find(np.array(rows, np.intp)).tolist() == [held.index(r) if r in held else -1 for r in rows]
 
 
 def test_an_empty_ranking_answers_too() -> None:

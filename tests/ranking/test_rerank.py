@@ -103,7 +103,7 @@ class TestSessionRecency:
         for session, shown in calls:
             before = memory.shown_before(session, np.arange(10).astype(object))
             assert before.tolist() == [row in plain[session] for row in range(10)]
-            memory.record(session, shown)
+            memory.record(session, shown, now=0)
             for row in shown:
                 plain[session] = [*(other for other in plain[session] if other != row), row][-4:]
             assert list(memory.recent(session)) == plain[session]
@@ -111,10 +111,10 @@ class TestSessionRecency:
 
     def test_fifty_ids_and_no_session_no_effect(self) -> None:
         memory = SessionMemory()
-        memory.record("s", range(60))
+        memory.record("s", range(60), now=0)
         assert memory.recent("s") == tuple(range(10, 60))
-        memory.record("", ["a"])
-        memory.record(None, ["a"])
+        memory.record("", ["a"], now=0)
+        memory.record(None, ["a"], now=0)
         assert len(memory) == 1
         assert memory.recent(None) == ()
 

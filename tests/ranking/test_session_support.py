@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ranking import Candidates, Relevance, SessionSupport, rank, turn_support
+from ranking import (
+    Candidates,
+    ReciprocalRankFusion,
+    Relevance,
+    SessionSupport,
+    rank,
+    sessions_to_fetch,
+    turn_support,
+)
 from ranking.session_support import session_evidence
 from tests.ranking import strategies
 
@@ -23,6 +31,33 @@ def test_sessions_first() -> None:
     ranking = rank(FOUND, (Relevance(), SessionSupport()))
     assert ranking.ids() == ["s1", "s2"]
     assert ranking.scores == pytest.approx([0.20 + 0.6 * 0.10, 0.0 + 0.12])
+
+
+def test_sessions_known_only_through_their_turns_are_named_for_the_caller_to_fetch() -> None:
+    found = Candidates(
+        range(6),
+        leg_ranks=[[0], [1], [2], [3], [4], [5]],
+        legs=["lexical"],
+        session=["z", "x", "x", "y", None, "w"],
+        granularity=["turn", "session", "turn", "turn", "turn", "observation"],
+    )
+    assert sessions_to_fetch(found) == ("z", "y")
+    assert sessions_to_fetch(found.take([])) == ()
+
+
+def test_a_fetched_session_enters_with_rrf_0_and_its_turns_support() -> None:
+    """Neither leg returned the session row itself: its ranks are -1."""
+    found = Candidates(
+        ["session x", "turn of y", "session y"],
+        leg_ranks=[[0], [1], [-1]],
+        legs=["lexical"],
+        session=["x", "y", "y"],
+        granularity=["session", "turn", "session"],
+    )
+    ranking = rank(found, (ReciprocalRankFusion(k=15, first_rank=1), SessionSupport()))
+    assert ranking.ids() == ["session x", "session y"]
+    assert ranking.scores == pytest.approx([1 / 16, 0.0 + 0.6 * 1 / 17])
+    assert sessions_to_fetch(found) == ()
 
 
 def test_evidence_names_the_best_turn_and_how_many() -> None:

@@ -120,6 +120,38 @@ class TestRegexAnchors:
 
 class TestWordAnchors:
     @pytest.mark.parametrize(
+        ("query", "days"),
+        [
+            ("twenty-one days ago", 21), ("twenty one days ago", 21), ("sixteen weeks ago", 16 * 7),
+            ("ninety-nine days ago", 99), ("forty months ago", 40 * 30), ("done. 5 days ago", 5),
+            ("yesterday, or two days ago", 2), ("half of it and two days ago", 2),
+        ],
+    )  # fmt: skip
+    def test_numbers_in_words_up_to_ninety_nine(self, query: str, days: int) -> None:
+        anchor = WordAnchorExtractor().anchor(query)
+        assert anchor is not None
+        assert anchor.days == days
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "a hundred and five days ago", "half a year ago", "1.5 weeks ago", "1,5 weeks ago", "3-4 days ago",
+            "two hundred five days ago", "one or-two days ago", "a thousand two days ago", "5 3 days ago",
+        ],
+    )  # fmt: skip
+    def test_the_end_of_a_longer_number_is_no_number(self, query: str) -> None:
+        assert WordAnchorExtractor().anchor(query) is None
+
+    @pytest.mark.parametrize("query", ["on 2026-07-01", "by july 1, 2026", "in july 2026", "in 2027", "1 july 2026"])
+    def test_a_date_to_come_is_not_remembered(self, query: str) -> None:
+        assert WordAnchorExtractor().anchor(query, np.datetime64("2026-06-10T12:00")) is None
+
+    @pytest.mark.parametrize(("query", "tolerance"), [("in june 2026", 15), ("in 2026", 120)])
+    def test_of_a_month_or_year_that_has_begun_the_past_is_meant(self, query: str, tolerance: int) -> None:
+        anchor = WordAnchorExtractor().anchor(query, np.datetime64("2026-06-10T12:00"))
+        assert anchor == TimeAnchor(0, tolerance)
+
+    @pytest.mark.parametrize(
         ("query", "days", "tolerance"),
         [
             ("three weeks ago", 21, 5), ("a few days ago", 3, 2), ("a year ago", 365, 30),
