@@ -113,7 +113,7 @@ class TestAddress:
         box = table.bounding_box()
         assert box is not None
         # The table is drawn on a canvas: "Open" stands in the second column, the first row below the header.
-        page.mouse.click(box["x"] + 235, box["y"] + 55)
+        page.mouse.click(box["x"] + 202, box["y"] + 55)
         expect(page).to_have_url(re.compile(r"org=org_[ab]"))
         visit.settled()
         expect(page.locator(SENTENCE).first).to_contain_text(re.compile("Acme|Birch"))

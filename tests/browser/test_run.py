@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+import requests
 
-from tests.app_server import ROOT, AppServer
+from tests.app_server import ROOT
 from tests.browser.conftest import Visit
 from tests.driver import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tests.app_server import AppServer
+
+    Serve = Callable[..., AppServer]
 
     from playwright.sync_api import Browser
 
@@ -69,31 +74,31 @@ def figures(server: AppServer) -> list[str]:
         return [element.metric.body for element in session.elements if element.WhichOneof("type") == "metric"]
 
 
-def test_stopping_it_stops_all_of_it(folder: Path) -> None:
+def test_stopping_it_stops_all_of_it(folder: Path, serve: Serve) -> None:
     assert "the demo store is ready" in prepare(folder)
-    server = AppServer(RANKSCOPE_DATA=str(folder))
+    server = serve(RANKSCOPE_DATA=str(folder))
     assert len(figures(server)) == 5
     assert processes(folder)
     server.stop()
     assert processes(folder) == []
 
 
-def test_kill_9_of_the_application_loses_nothing_and_leaves_nothing(folder: Path) -> None:
+def test_kill_9_of_the_application_loses_nothing_and_leaves_nothing(folder: Path, serve: Serve) -> None:
     prepare(folder)
-    server = AppServer(RANKSCOPE_DATA=str(folder))
+    server = serve(RANKSCOPE_DATA=str(folder))
     before = figures(server)
     server.kill()
     wait_until(lambda: processes(folder) == [], limit=8)
     assert prepare(folder) == ""
-    again = AppServer(RANKSCOPE_DATA=str(folder))
+    again = serve(RANKSCOPE_DATA=str(folder))
     assert figures(again) == before
     again.stop()
     assert processes(folder) == []
 
 
-def test_kill_9_of_the_database_is_over_by_the_next_click(folder: Path) -> None:
+def test_kill_9_of_the_database_is_over_by_the_next_click(folder: Path, serve: Serve) -> None:
     prepare(folder)
-    server = AppServer(RANKSCOPE_DATA=str(folder))
+    server = serve(RANKSCOPE_DATA=str(folder))
     before = figures(server)
     postmaster = next(
         p
@@ -104,21 +109,21 @@ def test_kill_9_of_the_database_is_over_by_the_next_click(folder: Path) -> None:
     wait_until(
         lambda: any("/postgres" in command for command in processes(folder)) and not postmaster.is_running(), limit=20
     )
-    time.sleep(2)
+    wait_until(lambda: requests.get(f"{server.url}/readyz", timeout=5).status_code == 200, limit=20)
     assert figures(server) == before
     server.stop()
     assert processes(folder) == []
 
 
-def test_an_open_tab_works_again_after_kill_9_and_restart(folder: Path, browser: Browser) -> None:
+def test_an_open_tab_works_again_after_kill_9_and_restart(folder: Path, browser: Browser, serve: Serve) -> None:
     """REC-7: within 15 s, without a reload."""
     prepare(folder)
-    server = AppServer(RANKSCOPE_DATA=str(folder))
+    server = serve(RANKSCOPE_DATA=str(folder))
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     page = Visit(context).open(server.url)
     page.locator("[data-testid=stMetricValue]").first.wait_for()
     server.kill()
-    again = AppServer(port=server.port, RANKSCOPE_DATA=str(folder))
+    again = serve(port=server.port, RANKSCOPE_DATA=str(folder))
     try:
         page.locator("[data-testid=stConnectionStatus], [data-testid=stDialog]").first.wait_for(
             state="detached", timeout=15_000
