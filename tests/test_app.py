@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -286,7 +287,8 @@ class TestRecovery:
             postmaster = psutil.Process(own_cluster.lease.pid)
             keeper.suspend()
             for process in (*postmaster.children(), postmaster, keeper):
-                process.kill()
+                with suppress(psutil.NoSuchProcess):  # one that ends because another was killed
+                    process.kill()
             session.query = "window=90d"  # asked for the first time, so that no cache answers
             session.run()
             assert session.bodies("alert") == [UNREACHABLE]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,8 @@ def failure(store: Store, statement: str, limit: float = LIST) -> tuple[StoreErr
 
 def kill_all(*processes: psutil.Process) -> None:
     for process in processes:
-        process.kill()
+        with suppress(psutil.NoSuchProcess):  # one that ends because another was killed
+            process.kill()
 
 
 class TestSlow:
