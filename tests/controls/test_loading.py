@@ -57,5 +57,6 @@ def test_two_reaches_never_share_an_answer(cluster: Cluster, store_database: str
 
 def test_what_a_page_does_to_its_frame_is_not_seen_by_the_next(cluster: Cluster, store_database: str) -> None:
     with application(cluster.plain_url("dash_read", store_database)):
-        load(asked_by("org_a")).frames[0]["whose"] = "changed"
+        answer = load(asked_by("org_a")).frames[0]
+        answer["whose"] = "changed"
         assert set(load(asked_by("org_a")).frames[0]["whose"]) == {"alike", "org_a"}
