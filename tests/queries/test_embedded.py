@@ -356,6 +356,7 @@ class TestKilled:
     def test_keeper(self, folder: Path) -> None:
         with start(folder) as lease:
             keeper_of(lease).kill()
+            assert eventually(lambda: not embedded._is_kept(folder), 5)
             with start(folder) as second:
                 assert second.url() == lease.url()
                 assert answers(lease)
