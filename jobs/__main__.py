@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs import demo, doctor, grant, migrate
+from jobs import contradictions, demo, doctor, grant, migrate
 from queries.embedded import EmbeddedError
 from queries.errors import StoreError
 from settings import Settings, SettingsError
@@ -30,6 +30,9 @@ JOBS = {
     "doctor": Job("say what the store has and lacks, and the SQL that would mend it", doctor.arguments, doctor.main),
     "migrate": Job("create or update schema rankscope", migrate.arguments, migrate.main),
     "demo": Job("prepare the embedded store and fill it once", demo.arguments, demo.main),
+    "contradictions": Job(
+        "say which observations of a file contradict each other", contradictions.arguments, contradictions.main
+    ),
     "grant": Job("give a name a role", grant.grant_arguments, grant.grant),
     "revoke": Job("take every role from a name", grant.revoke_arguments, grant.revoke),
     "principals": Job("list who was granted which role", grant.no_arguments, grant.principals),
@@ -53,7 +56,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except StoreError as error:
         return _fail(error.sentence)
-    except (SettingsError, EmbeddedError, grant.GrantError, migrate.MigrateError) as error:
+    except (SettingsError, EmbeddedError, contradictions.FileError, grant.GrantError, migrate.MigrateError) as error:
         return _fail(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED

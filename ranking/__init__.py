@@ -17,6 +17,17 @@ from ranking.comparison import (
     rank_delta,
 )
 from ranking.composite import Composite, composite_scores, recency
+from ranking.contradictions import (
+    DEFAULT_PAIRS,
+    Contradiction,
+    Evidence,
+    Kind,
+    Severity,
+    Verdict,
+    classify,
+    contradicts,
+    detect_contradictions,
+)
 from ranking.corroboration import Corroboration, corroboration_boost, rank_with_corroboration, with_corroboration
 from ranking.cross_encoder import CrossEncoder, blend, pool_before_pairs, with_pair_scores
 from ranking.dedup import Dedup, dedup, normalize_content
@@ -68,6 +79,7 @@ from ranking.word_anchors import WordAnchorExtractor
 
 __all__ = [
     "AI_MEMORY",
+    "DEFAULT_PAIRS",
     "FULL",
     "INTENDED",
     "LIVE",
@@ -81,10 +93,12 @@ __all__ = [
     "Candidates",
     "Clusters",
     "Composite",
+    "Contradiction",
     "Corroboration",
     "CountBy",
     "CrossEncoder",
     "Dedup",
+    "Evidence",
     "Explanation",
     "FallbackScorer",
     "Feedback",
@@ -96,6 +110,7 @@ __all__ = [
     "Head",
     "InjectionFlips",
     "Judged",
+    "Kind",
     "Knob",
     "LexicalScorer",
     "MemoryScore",
@@ -121,6 +136,7 @@ __all__ = [
     "SessionMemory",
     "SessionRecency",
     "SessionSupport",
+    "Severity",
     "Stage",
     "StageEffect",
     "Step",
@@ -128,6 +144,7 @@ __all__ = [
     "TemporalMode",
     "TimeAnchor",
     "TokenBudget",
+    "Verdict",
     "WordAnchorExtractor",
     "above_floor",
     "apply_feedback_ranking",
@@ -135,11 +152,14 @@ __all__ = [
     "block",
     "candidate_pool",
     "candidates_from_legs",
+    "classify",
     "cluster_near_duplicates",
     "composite_scores",
     "context_budget",
+    "contradicts",
     "corroboration_boost",
     "dedup",
+    "detect_contradictions",
     "embedding_matrix",
     "estimate_tokens",
     "explain",

@@ -6,6 +6,7 @@ import numpy as np
 from ranking.candidates import Flags, MissingEvidence
 from ranking.clusters import Clusters, CountBy, Method
 from ranking.components import Positions
+from ranking.contradictions import detect_contradictions
 from ranking.diameter import Distances, cosine_diameters, hash_diameters
 from ranking.limits import within
 from ranking.near_pairs import check_threshold, near_components
@@ -35,14 +36,15 @@ def cluster_near_duplicates(
     method: Method | str = Method.SIMHASH,
     cosine: float = DUPLICATE_COSINE,
     count_by: CountBy | str = CountBy.MEMBERS,
-    disputes: Iterable[tuple[Any, Any]] = (),
+    disputes: Iterable[tuple[Any, Any]] | None = None,
     exclude_disputed: bool = False,
     limit: int | None = LIMIT,
 ) -> Clusters:
     """Connected components of near observations, two at least; canonical = highest weight, then earliest, then id.
 
     3 bits and the newest 10 000 are Rensei's (000), cosine 0.94 is Memsense's duplicate threshold (002). ``disputes``
-    are pairs of ids (of rows, where there are no ids) that contradict each other; only those with a canonical count.
+    are pairs of ids (of rows, where there are no ids) that contradict each other; only those with a canonical count. To
+    leave the disputed out, pairs that are not given are looked for.
     """
     method, count_by = Method(method), CountBy(count_by)
     threshold = check_threshold(threshold)
@@ -56,6 +58,8 @@ def cluster_near_duplicates(
     cluster = np.full(seen.count, -1)
     cluster[found.rows] = found.number
     canonical = _canonical(seen, found)
+    if disputes is None:
+        disputes = _disputes(seen, found.rows) if exclude_disputed else ()
     contradicts = _contradicts(seen, disputes, cluster, canonical)
     agents, sessions = seen.codes("agent"), seen.codes("session")
     heard = ~contradicts[found.rows] if exclude_disputed else np.ones(len(found.rows), np.bool_)
@@ -120,6 +124,13 @@ def _canonical(seen: Observations, found: _Found) -> Positions:
     weight = seen["weight"][rows] if "weight" in seen.columns else np.zeros(len(rows))
     order = np.lexsort((seen.id_order(rows), created, -weight, found.number))
     return rows[order[np.flatnonzero(np.diff(found.number[order], prepend=-1))]]
+
+
+def _disputes(seen: Observations, rows: Positions) -> list[tuple[Any, Any]]:
+    """The contradictions among the rows that are in a cluster; others cannot be in dispute with a canonical."""
+    names = rows if seen.ids is None else seen.ids[rows]
+    found = detect_contradictions(taken(seen["content"], rows))
+    return [(names[one.older], names[one.newer]) for one in found]
 
 
 def _contradicts(

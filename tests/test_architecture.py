@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "settings": set(),
     "pages": {"controls", "charts", "analysis", "queries", "ranking", "retrieval", "reports", "streamlit"},
     "controls": {"analysis", "queries", "ranking", "retrieval", "settings", "streamlit", "pandas"},
-    "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings"},
+    "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings", "numpy"},
     "reports": {"analysis", "charts"},
     "analysis": {"retrieval", "queries", "ranking"},
     "retrieval": {"queries", "ranking", "onnxruntime", "tokenizers", "wordllama", "httpx"},

@@ -13,6 +13,7 @@ from ranking.anchors import RegexAnchorExtractor
 from ranking.batched import use_batched_path
 from ranking.candidates import Candidates
 from ranking.composite import composite_scores, recency
+from ranking.contradictions import classify, contradicts
 from ranking.corroboration import corroboration_boost
 from ranking.cross_encoder import CrossEncoder, blend
 from ranking.dedup import dedup, normalize_content
@@ -96,6 +97,14 @@ def rensei_apply_feedback_ranking(candidates: Rows = (), weightingEnabled: bool 
         }
         for row in ranked.order
     ]
+
+
+def contradiction_classify(old: str = "", new: str = "") -> Any:
+    return classify(old, new).value
+
+
+def contradiction_is_contradiction(a: str = "", b: str = "") -> Any:
+    return contradicts(a, b)
 
 
 def memini_regex_anchor(query: str = "") -> Any:
@@ -290,7 +299,7 @@ def _nulls_left_out(function: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-SYSTEMS = ("rensei", "memini", "memsense", "aimemory")
+SYSTEMS = ("contradiction", "rensei", "memini", "memsense", "aimemory")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name.replace("_", ".", 1): _nulls_left_out(function)
     for name, function in list(globals().items())

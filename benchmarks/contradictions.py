@@ -1,0 +1,148 @@
+"""Contradictions: how many are found, how many alarms are false, and what that costs beside fingerprints of the texts.
+
+Labelled pairs come with the tests. Real chat turns are read from the folder that RANKSCOPE_BENCHMARK_DATA names, when
+it is set: ``drift_pairs_dev.jsonl`` (older and newer statements of one fact) and ``longmemeval_s_dev.jsonl.gz`` (the
+sessions around them, from which each statement's nearest strangers are drawn).
+"""
+
+import gzip
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from benchmarks._corpus import plain_corpus, skewed_corpus
+from benchmarks._timing import best_of
+from ranking import contradicts, detect_contradictions
+from ranking.contradictions.claims import claims_of
+from ranking.simhash import simhash64
+from ranking.words import tokenize
+from tests.ranking.contradiction_pairs import HELD_OUT, TUNED_ON, LabelledPair, labelled_pairs, score
+
+SIZE, LARGE = 10_000, 100_000
+STRANGERS = 5
+SLOWEST, STEEPEST = 30.0, 15.0
+SEED = 4
+_NUMBERED = ("service", "worker", "importer", "gateway", "scheduler", "exporter", "console", "crawler")
+
+
+def quality(name: str, pairs: Sequence[LabelledPair]) -> Iterator[dict[str, object]]:
+    """Precision and recall over all pairs, and recall by kind."""
+    found = score(pairs)
+    traps = sum(not pair.conflicts for pair in pairs)
+    yield {"set": name, "kind": "all", "pairs": len(pairs), "precision": found.precision, "recall": found.recall,
+           "false alarms": f"{found.false_alarms} of {traps}"}  # fmt: skip
+    for kind in ("value", "negation", "opposition", "superseded"):
+        of_kind = [pair for pair in pairs if pair.kind == kind]
+        yield {"set": name, "kind": kind, "pairs": len(of_kind), "recall": score(of_kind).recall}
+
+
+def observations(count: int, seed: int = SEED) -> list[str]:
+    """Sentences of the labelled pairs, each spoken of a component of its own, and a tenth of them as they are."""
+    chance = random.Random(seed)  # noqa: S311 - a corpus, not a secret
+    texts = [text for pair in labelled_pairs(*TUNED_ON, *HELD_OUT) for text in (pair.older, pair.newer)]
+    written = []
+    for number in range(count):
+        text = chance.choice(texts)
+        owner = f"{chance.choice(_NUMBERED)} {chance.randrange(count):x}"
+        written.append(text if number % 10 == 0 else f"About the {owner}: {text} {chance.choice(texts)}")
+    return written
+
+
+def drift(folder: Path) -> Iterator[dict[str, object]]:
+    """Real statements of one fact, and each of them against its nearest strangers."""
+    lines = (folder / "drift_pairs_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    pairs = [json.loads(line) for line in lines]
+    sessions = dict(turns(folder))
+    strangers = Nearest([(name, text) for name, texts in sessions.items() for text in texts])
+    hits = sum(contradicts(pair["older"]["text"], pair["newer"]["text"]) for pair in pairs)
+    alarms = asked = 0
+    for pair in pairs:
+        own = {pair["older"]["session"], pair["newer"]["session"]}
+        for side in ("older", "newer"):
+            text = pair[side]["text"]
+            for stranger in strangers.to(text, own):
+                asked += 1
+                alarms += contradicts(text, stranger)
+    yield {"set": "chat, one fact twice", "kind": "all", "pairs": len(pairs), "recall": hits / len(pairs),
+           "precision": hits / (hits + alarms) if hits + alarms else None,
+           "false alarms": f"{alarms} of {asked}"}  # fmt: skip
+
+
+def turns(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """What users said, by session."""
+    with gzip.open(folder / "longmemeval_s_dev.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            question = json.loads(line)
+            for name, session in zip(question["haystack_session_ids"], question["haystack_sessions"], strict=True):
+                yield name, [turn["content"] for turn in session if turn["role"] == "user"]
+
+
+class Nearest:
+    """Texts by the cosine of their words' tf-idf: the strangers hardest to tell from a statement of the same fact."""
+
+    def __init__(self, named: Sequence[tuple[str, str]]) -> None:
+        self.named = named
+        self.place: dict[str, int] = {}
+        counts = [Counter(tokenize(text.lower())) for _, text in named]
+        cells = [
+            (row, self.place.setdefault(word, len(self.place)), n)
+            for row, of in enumerate(counts)
+            for word, n in of.items()
+        ]
+        rows, words, numbers = (np.array(column) for column in zip(*cells, strict=True))
+        self.rarity = np.log(len(named) / np.bincount(words))
+        table = csr_array((numbers * self.rarity[words], (rows, words)), shape=(len(named), len(self.place)))
+        lengths = np.sqrt(table.multiply(table).sum(axis=1))
+        self.table = table.multiply(1.0 / np.maximum(lengths, 1e-9)[:, None]).tocsr()
+
+    def to(self, text: str, own: set[str]) -> list[str]:
+        """The five nearest from other sessions."""
+        asked = np.zeros(len(self.place))
+        for word, number in Counter(tokenize(text.lower())).items():
+            if word in self.place:
+                asked[self.place[word]] = number * self.rarity[self.place[word]]
+        order = np.argsort(-(self.table @ asked), kind="stable")
+        others = (self.named[row] for row in order.tolist())
+        return list(islice((other for name, other in others if name not in own), STRANGERS))
+
+
+def seconds(texts: Sequence[str], repeats: int) -> tuple[float, float]:
+    """Of fingerprints and of the whole search, each the best of several."""
+
+    def search() -> None:
+        claims_of.cache_clear()
+        detect_contradictions(texts)
+
+    return best_of(repeats, partial(simhash64, texts)), best_of(max(repeats // 2, 1), search)
+
+
+def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks
+    """Quality of both halves, then seconds; limits: 30 times the fingerprints, ten times the texts in 15 times."""
+    size = SIZE // 10 if quick else SIZE
+    rows = [*quality("tuned on", labelled_pairs(*TUNED_ON)), *quality("held out", labelled_pairs(*HELD_OUT))]
+    given = os.environ.get("RANKSCOPE_BENCHMARK_DATA")
+    corpora = {"observations": observations(size), "25 random words": plain_corpus(size)}
+    corpora["25 random words, skewed"] = skewed_corpus(corpora["25 random words"])
+    if given:
+        rows += drift(Path(given))
+        spoken = dict.fromkeys(text for _, texts in turns(Path(given)) for text in texts)
+        corpora["chat turns"] = list(spoken)[:size]
+    figures: dict[str, object] = {"limit, of fingerprints": SLOWEST}
+    for name, texts in corpora.items():
+        hashing, searching = seconds(texts, 5)
+        rows.append({"set": name, "texts": len(texts), "seconds": searching, "of fingerprints": searching / hashing})
+        figures[f"{name} / fingerprints"] = searching / hashing
+        if not quick and name in {"observations", "25 random words"}:
+            larger = observations(LARGE) if name == "observations" else plain_corpus(LARGE)
+            grown = seconds(larger, 1)[1]
+            rows.append({"set": name, "texts": LARGE, "seconds": grown, "of ten thousand": grown / searching})
+            figures[f"{name}, ten times the texts (at most {STEEPEST:g})"] = grown / searching
+    return {"rows": rows, **figures}

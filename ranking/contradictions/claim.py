@@ -1,0 +1,73 @@
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ranking.contradictions.cues import Cue
+from ranking.contradictions.lexicon import WEAK
+from ranking.contradictions.values import Value
+
+Span = tuple[int, int]
+
+
+class Word(NamedTuple):
+    """A word that says what is spoken of: its stem, where it stands, whether it is a name or part of the subject."""
+
+    key: str
+    start: int
+    end: int
+    place: int
+    name: bool
+    head: bool
+    kind: str
+    before: str
+
+
+class Slot(NamedTuple):
+    """A value where it stands: what is named right before it, what it counts, and whether it is part of the subject.
+
+    ``which`` marks a number that says which one is meant, as in "sprint 14".
+    """
+
+    value: Value
+    place: int
+    head: bool
+    label: str
+    noun: str
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    which: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """One clause, read: what it is about, what it says, and under which reservations."""
+
+    span: Span
+    words: dict[str, Word]
+    slots: tuple[Slot, ...]
+    said: dict[str, Span]
+    sequence: tuple[object, ...]
+    negation: tuple[Span, ...]
+    cue: Cue | None
+    retired: frozenset[str]
+    instead: frozenset[str]
+    asks: bool
+    marks: frozenset[str]
+    scopes: frozenset[tuple[str, str]]
+    times: frozenset[tuple[object, ...]]
+    conditions: frozenset[str]
+
+    @property
+    def negated(self) -> bool:
+        """Whether an odd number of negations stands in it."""
+        return len(self.negation) % 2 == 1
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The stems of its words."""
+        return frozenset(self.words)
+
+    @cached_property
+    def strong(self) -> frozenset[str]:
+        """The words that say something: weak ones left out, unless there are no others."""
+        return self.keys - WEAK or self.keys

@@ -1,0 +1,79 @@
+import re
+from enum import StrEnum
+
+from ranking.contradictions.aligning import align
+from ranking.contradictions.claim import Claim
+from ranking.contradictions.claims import claims_of
+from ranking.contradictions.conflicts import Conflict
+from ranking.contradictions.judging import conflict
+from ranking.contradictions.opposition import DEFAULT_PAIRS, Oppositions, Pairs, compiled
+
+THRESHOLD = 0.5
+_RESTATES = 0.5
+_WORDS = re.compile(r"[^\W_]+")
+
+
+class Verdict(StrEnum):
+    """What a newer text is to an older one."""
+
+    RESTATEMENT = "restatement"
+    UPDATE = "update"
+    DISTINCT = "distinct"
+
+
+def _extends(old: str, new: str) -> bool:
+    """Whether one text is the other in other case, punctuation and spaces, or goes on where the other ends."""
+    one, other = _WORDS.findall(old.casefold()), _WORDS.findall(new.casefold())
+    short, long = sorted((one, other), key=len)
+    return long[: len(short)] == short or "".join(one) == "".join(other)
+
+
+def may_agree(one: Claim, other: Claim, threshold: float) -> bool:
+    """Whether two claims share enough words to be looked at more closely."""
+    smaller = min(len(one.words), len(other.words))
+    return len(one.words.keys() & other.words.keys()) >= max(1, threshold * (smaller - 1))
+
+
+def conflict_between(old: str, new: str, oppositions: Oppositions, threshold: float = THRESHOLD) -> Conflict | None:
+    """The first conflict between claims of two texts, ``left`` the older's; what both say word for word is settled."""
+    olds, news = claims_of(old), claims_of(new)
+    settled = {claim.sequence for claim in olds} & {claim.sequence for claim in news}
+    for one in olds:
+        if one.sequence in settled:
+            continue
+        for other in news:
+            if other.sequence in settled or not may_agree(one, other, threshold):
+                continue
+            found = conflict(one, other, oppositions, threshold)
+            if found is not None and not _extends(old, new):
+                return found
+    return None
+
+
+def contradicts(one: str, other: str, threshold: float = THRESHOLD, opposition_pairs: Pairs = DEFAULT_PAIRS) -> bool:
+    """Whether two texts contradict each other, in either order."""
+    oppositions = compiled(opposition_pairs)
+    return any(conflict_between(*pair, oppositions, threshold) for pair in ((one, other), (other, one)))
+
+
+def classify(old: str, new: str, threshold: float = THRESHOLD, opposition_pairs: Pairs = DEFAULT_PAIRS) -> Verdict:
+    """Whether the newer text restates the older, updates it (every kind of conflict), or speaks of something else."""
+    if conflict_between(old, new, compiled(opposition_pairs), threshold) is not None:
+        return Verdict.UPDATE
+    return Verdict.RESTATEMENT if _restates(old, new) else Verdict.DISTINCT
+
+
+def _restates(old: str, new: str) -> bool:
+    olds, news = claims_of(old), claims_of(new)
+    if _extends(old, new):
+        return bool(olds and news)
+    return any(_says_the_same(one, other) for one in olds for other in news)
+
+
+def _says_the_same(one: Claim, other: Claim) -> bool:
+    pair = align(one, other)
+    values = len(one.slots) - len(pair.a_slots)
+    shared = len(pair.strong) + values
+    smaller = min(len(one.strong) + len(one.slots), len(other.strong) + len(other.slots))
+    beyond = values or any(not one.words[key].head for key in pair.strong if key in one.words)
+    return bool(smaller) and bool(beyond) and shared / smaller >= _RESTATES

@@ -1,0 +1,113 @@
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ranking.contradictions.facts import facts
+from ranking.contradictions.lexicon import STOP
+from ranking.contradictions.reading import Token
+from ranking.contradictions.word_lists import words
+
+_DASHES = frozenset({"-", "--", "—", "–"})
+# words that open a clause which only a comma parts from the one before
+OPENERS = words("clause_openers")
+_GOES_ON = frozenset({"including", "especially"})
+_SPEAKERS = words("speakers")
+_STARTS = _SPEAKERS | words("clause_starts")
+_AFTER_ASIDE = frozenset({"i", "i'm", "i've", "we", "we've", "they're", "it's", "he's", "she's"})
+_ASIDES = frozenset({"to", "speaking", "by"})
+_QUESTIONS = frozenset({"how", "what", "why", "who", "whose"})
+_AUXILIARIES = words("auxiliaries")
+_SUBJECTS = words("subjects")
+_INTRODUCES = words("introduces")
+# how many tokens no aside has, and how many words of its own a clause needs after a colon or a dash
+_LONG_ASIDE = 5
+_CLAUSE = 4
+
+
+class Clause(NamedTuple):
+    """Tokens of one claim, whether they ask, and whether they go on with the subject of the clause before."""
+
+    tokens: list[Token]
+    asks: bool
+    goes_on: bool
+
+
+def is_verb_form(token: Token) -> bool:
+    """Whether a word can be a clause's verb as it is written."""
+    if token.kind != "word":
+        return False
+    known = facts(token.lower)
+    return known.finite or (known.inflected and known.verb)
+
+
+def _stands_alone(tokens: list[Token], at: int) -> bool:
+    """Whether what follows a colon or a dash is a clause of its own."""
+    content, verb = 0, False
+    for token in tokens[at:]:
+        if token.kind == "stop":
+            break
+        content += token.kind == "word" and token.lower not in STOP
+        verb = verb or is_verb_form(token)
+    return content >= _CLAUSE and verb
+
+
+def asks(tokens: list[Token]) -> bool:
+    """Whether a clause is put as a question, whatever sign ends its sentence."""
+    if len(tokens) <= 1:
+        return False
+    first, second = tokens[0].lower, tokens[1].lower
+    return (
+        first in _QUESTIONS
+        or (first in _AUXILIARIES and second in _SUBJECTS)
+        or (first in {"do", "have"} and second in {"you", "we", "they", "i"})
+    )
+
+
+def _parts(tokens: list[Token], at: int, clause: list[Token]) -> bool | None:
+    """Whether a clause ends before this token: None if not, else whether the next goes on with its subject."""
+    token = tokens[at]
+    if token.kind == "comma":
+        return _parts_at_sign(tokens, at, clause)
+    if token.lower in {"but", "where"}:
+        return False
+    if token.lower != "and" or at + 1 >= len(tokens):
+        return None
+    if tokens[at + 1].lower in _SPEAKERS:
+        return False
+    return True if is_verb_form(tokens[at + 1]) and any(map(is_verb_form, clause)) else None
+
+
+def _parts_at_sign(tokens: list[Token], at: int, clause: list[Token]) -> bool | None:
+    if tokens[at].text == ":" and len(clause) == 1 and clause[0].lower in _INTRODUCES:
+        return False
+    if tokens[at].text == ":":
+        return False if _stands_alone(tokens, at + 1) else None
+    if tokens[at].text != ",":
+        return None
+    following, after, *_ = (*(token.lower for token in tokens[at + 1 : at + 3]), "", "")
+    if following in OPENERS:
+        return following in _GOES_ON
+    aside = len(clause) > _LONG_ASIDE or clause[0].lower in _ASIDES
+    ends = (following in {"and", "or"} and after in _STARTS) or (following in _AFTER_ASIDE and aside)
+    return False if ends else None
+
+
+def clauses(tokens: list[Token]) -> Iterator[Clause]:
+    """Cut tokens where one claim ends and another begins."""
+    clause: list[Token] = []
+    goes_on = False
+    for at, token in enumerate(tokens):
+        if token.kind == "stop":
+            if token.text.strip() in _DASHES and not _stands_alone(tokens, at + 1):
+                continue
+            if clause:
+                yield Clause(clause, token.text == "?", goes_on)
+            clause, goes_on = [], False
+            continue
+        parts = _parts(tokens, at, clause) if clause else None
+        if parts is None:
+            clause.append(token)
+            continue
+        yield Clause(clause, asks=False, goes_on=goes_on)
+        clause, goes_on = [], parts
+    if clause:
+        yield Clause(clause, asks=False, goes_on=goes_on)

@@ -1,0 +1,188 @@
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ranking.contradictions.lexicon import PRONOUNS
+from ranking.contradictions.reading import Token
+from ranking.contradictions.stems import stem
+from ranking.contradictions.word_lists import words
+
+Places = frozenset[int]
+_NONE: Places = frozenset()
+
+_ENDED = words("ended")
+_STOPPED = frozenset({"stopped", "quit", "ceased"})
+_MOVED = words("moved")
+_WAS = frozenset({"formerly", "previously"})
+_REPLACED = frozenset({"replaced", "replaces"})
+_TWO_WORDS = frozenset({("phased", "out"), ("gave", "up"), ("given", "up"), ("shut", "down"), ("ceased", "to")})
+# before a participle these make a passive or a perfect
+BE = words("passive")
+_DENIED = frozenset({"not", "never", "the", "a", "any", "all"})
+_FINITE = frozenset({"is", "are", "was", "were", "has", "have", "had", "must", "should", "can"})
+_LINKS = frozenset({"by", "with", "for"})
+_REGION_ENDS = words("phrase_ends")
+_REASONS = frozenset({"for", "because", "since", "and", "but"})
+
+# words that are a cue only before one other
+CUE_PAIRS = {
+    "no": "longer",
+    "used": "to",
+    "instead": "of",
+    "rather": "than",
+    "phased": "out",
+    "gave": "up",
+    "shut": "down",
+}
+# a clause with a cue holds one of these
+CUE_WORDS = (
+    (_ENDED | _STOPPED | _MOVED | _WAS | _REPLACED)
+    | frozenset({"anymore", "place", "any", "sunset", "given"})
+    | frozenset(CUE_PAIRS)
+)
+
+
+class Cue(NamedTuple):
+    """Words that say something ended: where, which tokens they are, what ended (None: all of it), what came instead.
+
+    ``was`` marks a cue that tells what used to be: all of what it tells must be what the other side says. ``verb`` is
+    the stem of its first word: where the other side has that verb too, both tell of one thing done.
+    """
+
+    start: int
+    end: int
+    tokens: Places
+    retired: Places | None = None
+    instead: Places = _NONE
+    was: bool = False
+    verb: str = ""
+
+
+class _Match(NamedTuple):
+    tokens: tuple[int, ...]
+    retired: Places | None = None
+    instead: Places = _NONE
+    was: bool = False
+
+
+class _Clause(NamedTuple):
+    """The words of a clause, looked at from one of them."""
+
+    lowers: list[str]
+    at: int
+
+    @property
+    def word(self) -> str:
+        return self.lowers[self.at]
+
+    @property
+    def following(self) -> str:
+        return self.lowers[self.at + 1] if self.at + 1 < len(self.lowers) else ""
+
+    @property
+    def before(self) -> str:
+        return self.lowers[self.at - 1] if self.at else ""
+
+    def until(self, start: int, ends: frozenset[str]) -> Places:
+        """The places from ``start`` up to a word that ends a phrase."""
+        stop = start
+        while stop < len(self.lowers) and self.lowers[stop] not in ends and self.lowers[stop] not in ",:()":
+            stop += 1
+        return frozenset(range(start, stop))
+
+    def place_of(self, words: frozenset[str]) -> int | None:
+        """The first later place of one of these words."""
+        return next((place for place in range(self.at + 1, len(self.lowers)) if self.lowers[place] in words), None)
+
+
+def _no_longer(clause: _Clause) -> _Match | None:
+    if (clause.word, clause.following) != ("no", "longer"):
+        return None
+    at = clause.at
+    # "MapLibre, no longer Mapbox" ends a thing, not the clause
+    retired = clause.until(at + 2, _REGION_ENDS) if clause.before == "," else None
+    return _Match((at, at + 1), retired)
+
+
+def _any_more(clause: _Clause) -> _Match | None:
+    spelled = clause.word == "any" and clause.following == "more"
+    if clause.word != "anymore" and not spelled:
+        return None
+    denials = [
+        place
+        for place, word in enumerate(clause.lowers[: clause.at])
+        if word in {"not", "never", "no", "cannot"} or word.endswith("n't")
+    ]
+    return _Match((denials[-1], clause.at, *((clause.at + 1,) if spelled else ()))) if denials else None
+
+
+def _ended(clause: _Clause) -> _Match | None:
+    word, following, before = clause.word, clause.following, clause.before
+    if (word, following) in _TWO_WORDS:
+        return _Match((clause.at, clause.at + 1))
+    if word == "superseded" and following == "by":
+        return None
+    stopped = word in _STOPPED and (following.endswith("ing") or following in {"the", "our"})
+    left = word in {"gone", "sunset"} and before in BE and following not in {"from", "to"}
+    if not (stopped or left or word in _ENDED) or before in _DENIED or before.endswith("n't"):
+        return None
+    favour = clause.place_of(frozenset({"favour", "favor"}))
+    instead = _NONE if favour is None else clause.until(favour, _REGION_ENDS)
+    return _Match((clause.at,), instead=instead)
+
+
+def _was(clause: _Clause) -> _Match | None:
+    if clause.word in _WAS:
+        return _Match((clause.at,), was=True)
+    if (clause.word, clause.following) != ("used", "to") or clause.before in BE:
+        return None
+    # "the script used to seed the data is slow": a detail of the script, not its past
+    own_verb = clause.before in PRONOUNS or _FINITE.isdisjoint(clause.lowers[clause.at + 2 :])
+    return _Match((clause.at, clause.at + 1), was=True) if own_verb else None
+
+
+def _instead(clause: _Clause) -> _Match | None:
+    if clause.word not in {"instead", "rather", "place"} or clause.following not in {"of", "than"}:
+        return None
+    return _Match((clause.at, clause.at + 1), clause.until(clause.at + 2, _REASONS))
+
+
+def _replaced(clause: _Clause) -> _Match | None:
+    swapped = (clause.word, clause.following) in {("swapped", "out"), ("superseded", "by")}
+    if clause.word not in _REPLACED and not swapped:
+        return None
+    link = clause.place_of(_LINKS)
+    instead = _NONE if link is None else clause.until(link + 1, _REGION_ENDS)
+    passive = clause.before in BE or link == clause.at + 1
+    retired = frozenset(range(clause.at)) if passive else clause.until(clause.at + 1, _LINKS | {"in"})
+    return _Match((clause.at,), retired, instead)
+
+
+def _moved(clause: _Clause) -> _Match | None:
+    place = clause.place_of(frozenset({"from", "off"})) if clause.word in _MOVED else None
+    if place is None:
+        return None
+    retired = clause.until(place + 1, _REGION_ENDS)
+    to = [later for later in range(place + 1, len(clause.lowers)) if clause.lowers[later] == "to"]
+    instead = clause.until(to[-1] + 1, _REGION_ENDS) if to else _NONE
+    return _Match((clause.at, place), retired, instead) if retired else None
+
+
+_MATCHERS: tuple[Callable[[_Clause], _Match | None], ...] = (
+    _no_longer, _any_more, _ended, _was, _instead, _replaced, _moved,
+)  # fmt: skip
+
+
+def find_cue(tokens: list[Token], lowers: list[str]) -> Cue | None:
+    """The first cue of a clause."""
+    if CUE_WORDS.isdisjoint(lowers):
+        return None
+    for at, word in enumerate(lowers):
+        if word not in CUE_WORDS:
+            continue
+        for matcher in _MATCHERS:
+            match = matcher(_Clause(lowers, at))
+            if match is not None:
+                first, last = tokens[at], tokens[max(place for place in match.tokens if place <= at + 1)]
+                places = frozenset(match.tokens)
+                return Cue(first.start, last.end, places, match.retired, match.instead, match.was, stem(word))
+    return None

@@ -1,0 +1,169 @@
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.columns import instant
+from ranking.components import Positions
+from ranking.contradictions.claim import Claim
+from ranking.contradictions.claims import read_claims
+from ranking.contradictions.classifying import THRESHOLD, conflict_between, may_agree
+from ranking.contradictions.conflicts import Conflict
+from ranking.contradictions.findings import Contradiction, Evidence, fingerprint
+from ranking.contradictions.judging import conflict
+from ranking.contradictions.opposition import DEFAULT_PAIRS, Oppositions, compiled
+from ranking.contradictions.search import near_sentences
+from ranking.contradictions.sentences import Sentences, read_sentences
+from ranking.contradictions.severity import Severity, domain, frequency, recency
+from ranking.limits import within
+from ranking.observations import Given, Observations, read_observations
+from ranking.similar import unit_rows
+
+# of a sentence that many observations hold, the newest few speak for all
+_COPIES = 8
+# what a cosine may add to the words' overlap or take from it; alone it decides nothing
+_SUPPORT, _CLOSE, _FAR = 0.1, 0.75, 0.25
+_DAY_US = 86_400_000_000.0
+_NO_DATE = np.iinfo(np.int64).min
+Units = npt.NDArray[np.float64] | None
+Found = dict[tuple[int, int], Conflict]
+
+
+def detect_contradictions(
+    observations: Given,
+    threshold: float = THRESHOLD,
+    opposition_pairs: Iterable[tuple[str, str]] = DEFAULT_PAIRS,
+    *,
+    now: np.datetime64 | None = None,
+) -> list[Contradiction]:
+    """Every pair of observations whose claims conflict, the most severe first (Rensei, 000: Drift Alerts).
+
+    0.5 of the smaller claim's words must agree, as 000's published peers have it. ``now`` dates the severity; without
+    it the newest observation does. Candidates come from an inverted index, so nothing here looks at all pairs.
+    """
+    within("threshold", threshold, 0, 1)
+    seen = read_observations(observations)
+    oppositions = compiled(opposition_pairs)
+    texts = _texts(seen)
+    ages = seen.ages()
+    # newest first; rows of one age, or of none, by their order of arrival
+    order = np.lexsort((-np.arange(seen.count), -ages.astype(np.float64)))
+    ranked = [texts[row] for row in order.tolist()]
+    units = unit_rows(seen["embeddings"])[order] if "embeddings" in seen.columns else None
+    found = _conflicts(ranked, oppositions, threshold, units)
+    return _described(seen, order, ranked, found, now)
+
+
+def _texts(seen: Observations) -> list[str]:
+    column = seen["content"] if seen.count else []
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+
+
+def _sentence_pairs(read: Sentences, threshold: float) -> Iterator[tuple[int, int]]:
+    seen: set[int] = set()
+    width = np.int64(len(read.written))
+    for left, right in near_sentences(read, threshold):
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        for key in np.unique(low * width + high).tolist():
+            if key not in seen:
+                seen.add(key)
+                yield divmod(key, int(width))
+
+
+def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, units: Units) -> Found:
+    least = max(threshold - _SUPPORT, 0.0) if units is not None else threshold
+    read = read_sentences(texts, oppositions)
+    order = np.argsort(read.sentence, kind="stable")
+    bounds = np.flatnonzero(np.diff(read.sentence[order])) + 1
+    holders = [rows[:_COPIES].tolist() for rows in np.split(read.text[order], bounds)] if len(order) else []
+    found: Found = {}
+    judged: set[tuple[int, int]] = set()
+    claims: dict[int, tuple[Claim, ...]] = {}
+    for one, other in _sentence_pairs(read, least):
+        for sentence in (one, other):
+            if sentence not in claims:
+                claims[sentence] = read_claims(read.written[sentence])
+        if not _may_conflict(claims[one], claims[other], oppositions, least):
+            continue
+        for left in holders[one]:
+            for right in holders[other]:
+                pair = (min(left, right), max(left, right))
+                if left == right or pair in judged:
+                    continue
+                judged.add(pair)
+                newer, older = pair
+                needed = _needed(threshold, units, newer, older)
+                conflicting = conflict_between(texts[older], texts[newer], oppositions, needed)
+                if conflicting is not None:
+                    found[pair] = conflicting
+    return found
+
+
+def _needed(threshold: float, units: Units, one: int, other: int) -> float:
+    """The overlap two observations need: less where their embeddings are close, more where they are far apart."""
+    if units is None or not units[one].any() or not units[other].any():
+        return threshold
+    cosine = float(units[one] @ units[other])
+    shift = -_SUPPORT if cosine >= _CLOSE else _SUPPORT if cosine <= _FAR else 0.0
+    return min(max(threshold + shift, 0.0), 1.0)
+
+
+def _may_conflict(
+    ones: tuple[Claim, ...], others: tuple[Claim, ...], oppositions: Oppositions, threshold: float
+) -> bool:
+    return any(
+        may_agree(left, right, threshold) and conflict(left, right, oppositions, threshold) is not None
+        for left in ones
+        for right in others
+    )
+
+
+def _described(
+    seen: Observations,
+    order: Positions,
+    texts: list[str],
+    found: Found,
+    now: np.datetime64 | None,
+) -> list[Contradiction]:
+    against: dict[int, set[int]] = {}
+    for one, other in found:
+        against.setdefault(one, set()).add(other)
+        against.setdefault(other, set()).add(one)
+    dated = "created_at" in seen.columns
+    ages = seen.ages()[order]
+    latest = int(ages.max(initial=_NO_DATE)) if now is None else int(instant("now", now).view(np.int64))
+    weights = seen["weight"][order] if "weight" in seen.columns else None
+    ids = order if seen.ids is None else seen.ids[order]
+    described = []
+    for (newer, older), conflicting in found.items():
+        undated = not dated or ages[newer] == _NO_DATE
+        parts = Severity(
+            recency=None if undated else recency((latest - int(ages[newer])) / _DAY_US),
+            domain=domain(texts[older], texts[newer]),
+            # whoever contradicts the one stands with the other
+            frequency=frequency(len(against[newer]) + len(against[older])),
+            gap=0.0 if weights is None else min(abs(float(weights[newer] - weights[older])), 1.0),
+        )
+        names = [ids[older], ids[newer]]
+        old, new = (int(name) if isinstance(name, np.integer) else name for name in names)
+        described.append(
+            Contradiction(
+                older=old,
+                newer=new,
+                kind=conflicting.kind,
+                evidence=_evidence(conflicting, texts[older], texts[newer]),
+                overlap=conflicting.overlap,
+                severity=parts.score,
+                parts=parts,
+                fingerprint=fingerprint((old, texts[older]), (new, texts[newer]), conflicting.kind),
+                rule=conflicting.rule,
+            )
+        )
+    return sorted(described, key=lambda one: (-one.severity, one.fingerprint))
+
+
+def _evidence(conflicting: Conflict, older: str, newer: str) -> tuple[Evidence, ...]:
+    return (
+        *(Evidence("older", older[start:end], start, end) for start, end in conflicting.left),
+        *(Evidence("newer", newer[start:end], start, end) for start, end in conflicting.right),
+    )

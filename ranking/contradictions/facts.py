@@ -1,0 +1,90 @@
+from functools import lru_cache
+from typing import NamedTuple
+
+from ranking.contradictions.lexicon import (
+    ABLE,
+    AMBIGUOUS,
+    CONDITIONS,
+    DUTY,
+    FINITE,
+    KIND,
+    NEGATORS,
+    OTHER_PEOPLE,
+    PAST,
+    RELATIVE_TIMES,
+    SCOPES,
+    STOP,
+    TIMES,
+    UNREAL,
+    VERBS,
+)
+from ranking.contradictions.stems import stem
+from ranking.contradictions.word_lists import words
+
+_VAGUE = frozenset({"it", "they", "this", "that", "these", "those"})
+_PAST_FORMS = words("past_forms")
+# what a word says of its claim wherever it stands
+_MARKS = {
+    "duty": DUTY,
+    "able": ABLE,
+    "past": PAST,
+    "me": frozenset({"you", "your", "you've", "you're"}),
+}
+# one letter names nothing
+SHORTEST = 2
+# far fewer than a language has: what is not remembered is worked out again
+_REMEMBERED = 1 << 17
+
+
+class Facts(NamedTuple):
+    """What a lower-case word is, wherever it stands."""
+
+    word: str
+    key: str
+    stop: bool
+    negator: bool
+    condition: bool
+    unreal: bool
+    may: bool
+    marks: frozenset[str]
+    finite: bool
+    verb: bool
+    inflected: bool
+    event: bool
+    other_person: bool
+    vague: bool
+    time: bool
+    relative_time: bool
+    scope: str
+    kind: str
+    always_name: bool
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def facts(word: str) -> Facts:
+    """Look a lower-case word up once."""
+    word = word.removesuffix("'s").removesuffix("'")
+    key = stem(word)
+    contracted = "'" in word and word.partition("'")[0] in STOP
+    manners = word == "may" or word in UNREAL or word in DUTY or word in ABLE
+    return Facts(
+        word=word,
+        key=key,
+        stop=word in STOP or len(word) < SHORTEST or contracted or manners,
+        negator=word in NEGATORS or word.endswith("n't"),
+        condition=word in CONDITIONS,
+        unreal=word in UNREAL,
+        may=word == "may",
+        marks=frozenset(mark for mark, marking in _MARKS.items() if word in marking),
+        finite=word in FINITE or word.endswith("n't"),
+        verb=key in VERBS,
+        inflected=word.endswith(("s", "ed")),
+        event=word in _PAST_FORMS or (word.endswith("ed") and key in VERBS),
+        other_person=word in OTHER_PEOPLE,
+        vague=word in _VAGUE,
+        time=word in TIMES,
+        relative_time=word in RELATIVE_TIMES,
+        scope=SCOPES.get(word, ""),
+        kind=KIND.get(word, ""),
+        always_name=word in KIND and word not in AMBIGUOUS,
+    )

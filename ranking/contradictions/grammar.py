@@ -1,0 +1,68 @@
+from ranking.contradictions.facts import SHORTEST, Facts, facts
+from ranking.contradictions.lexicon import FINITE, NOUNS_TOO, STOP
+from ranking.contradictions.reading import Token
+from ranking.contradictions.word_lists import words
+
+BE = words("be")
+_HAVE = BE | words("perfect")
+_BEFORE_NOUN = words("before_noun")
+_BEFORE_VERB = words("before_verb")
+_OBJECT_STARTS = words("object_starts")
+_COUNTED_TOO = frozenset({"new", "different"})
+# how far before a form its auxiliary may stand, and how long a noun may be
+_PERFECT = 3
+_NOUN = 3
+
+
+def happened(lowers: list[str], at: int, known: Facts) -> bool:
+    """Whether a past form is a simple past: told of once, so another telling may be of another time."""
+    before = lowers[max(at - _PERFECT, 0) : at]
+    if not known.word.endswith("ed"):
+        return at + 1 < len(lowers) and not any(word in _HAVE for word in before[-2:])
+    return at > 0 and not any(word in _HAVE or word.endswith("ly") for word in before)
+
+
+def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
+    """Whether a word that may be a verb is one here: inflected after a subject, or opening an order."""
+    if at == 0:
+        return len(lowers) == 1 or lowers[1] not in FINITE
+    before = lowers[at - 1]
+    if before in _BEFORE_NOUN:
+        return False
+    surely = known.inflected or known.event or known.key not in NOUNS_TOO
+    return surely or before in _BEFORE_VERB or before.endswith("s")
+
+
+def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
+    """Whether a word we do not know as a verb is one: inflected, and an object begins right after it."""
+    inflected = known.word.endswith("s") and not known.word.endswith(("ss", "us", "is"))
+    if at == 0 or not inflected or at + 1 >= len(tokens):
+        return False
+    following = tokens[at + 1]
+    starts = following.kind == "number" or following.lower in _OBJECT_STARTS
+    return starts and tokens[at - 1].lower not in _BEFORE_NOUN
+
+
+def counted_noun(tokens: list[Token], at: int) -> str:
+    """What is counted: up to three plain words after a number, before grammar begins, as stems."""
+    nouns: list[str] = []
+    for token in tokens[at : at + _NOUN]:
+        stop = token.lower in STOP
+        if token.kind != "word" or token.lower in FINITE or (stop and token.lower not in _COUNTED_TOO):
+            break
+        known = facts(token.lower)
+        if nouns and known.verb:
+            break
+        if not stop:
+            nouns.append(known.key)
+    return " ".join(nouns)
+
+
+def written_as_name(token: Token, *, first: bool) -> bool:
+    """Whether a word is written as names are: large letters inside it, or at its head where no clause begins."""
+    text = token.text
+    if len(text) < SHORTEST or text.islower():
+        return False
+    if text[1:] != text[1:].lower():
+        return "'" not in text and "\u2019" not in text
+    return text[0].isupper() and not first

@@ -1,0 +1,134 @@
+from ranking.contradictions.aligning import Aligned, align
+from ranking.contradictions.claim import Claim, Span, Word
+from ranking.contradictions.conflicts import WHEN, Conflict, Kind
+from ranking.contradictions.opposition import Oppositions, are_opposed
+from ranking.contradictions.superseding import superseded
+from ranking.contradictions.valuing import valued
+
+_NEGATION_OVERLAP = 0.75
+# words that may stand beside opposed ones
+_BESIDE = 2
+_PLENTY = 3
+_NOT_CLAIMED = frozenset({"unreal", "compares"})
+_SAME_MANNER = frozenset({"may", "other"})
+_MANNERS = frozenset({"duty", "able", "past"})
+_DIFFERS_AT_ALL = frozenset({"environment", "platform", "tier"})
+
+
+def conflict(a: Claim, b: Claim, oppositions: Oppositions, threshold: float) -> Conflict | None:
+    """How two claims conflict, if they do: a superseding cue first, then opposed words, a negation, another value."""
+    if not _comparable(a, b):
+        return None
+    pair = align(a, b)
+    # what "it" is nobody knows in another text, unless the rest tells
+    if (not pair.strong and not pair.one_kind) or ("vague" in a.marks | b.marks and len(pair.strong) < _PLENTY):
+        return None
+    if a.cue or b.cue:
+        return superseded(pair, threshold) if _one_scope(pair) else None
+    opposed = _opposed_words(pair, oppositions)
+    if opposed is not None:
+        # opposed words beside another difference are a second difference: two things are spoken of
+        return _opposed(pair, *opposed, threshold)
+    if not _one_scope(pair):
+        return None
+    return _negated(pair, threshold) or valued(pair, threshold)
+
+
+def _comparable(a: Claim, b: Claim) -> bool:
+    """Whether both claims are made in earnest, of one time and under one condition."""
+    if a.asks or b.asks or (a.marks | b.marks) & _NOT_CLAIMED or (a.marks ^ b.marks) & _SAME_MANNER:
+        return False
+    return a.conditions == b.conditions and a.times == b.times
+
+
+def _one_scope(pair: Aligned, without: frozenset[str] = frozenset()) -> bool:
+    """Whether both sides speak of one environment, platform, tier and part."""
+    one = {scope for scope in pair.a.scopes - pair.b.scopes if scope[1] not in without}
+    other = {scope for scope in pair.b.scopes - pair.a.scopes if scope[1] not in without}
+    if any(group in _DIFFERS_AT_ALL for group, _ in one | other):
+        return False
+    return not ({group for group, _ in one} & {group for group, _ in other})
+
+
+def _opposed_words(pair: Aligned, oppositions: Oppositions) -> tuple[str, str] | None:
+    """A word of one side and the word opposed to it on the other, neither said by both."""
+    a, b = pair.a.said, pair.b.said
+    for word in a:
+        for other in oppositions.against.get(word, ()):
+            if other in b and other not in a and word not in b:
+                return word, other
+    for prefixed, plain, turned in ((b, a, False), (a, b, True)):
+        for word in prefixed:
+            bare = word.removeprefix("non")
+            if bare != word and bare in plain and word not in plain:
+                return (word, bare) if turned else (bare, word)
+    return next(
+        ((one.key, other.key) for one in pair.a_words for other in pair.b_words if are_opposed(one.key, other.key)),
+        None,
+    )
+
+
+def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict | None:
+    left, right = pair.a.said[word], pair.b.said[other]
+    a_words = [one for one in pair.a_words if not _within(one, left)]
+    b_words = [one for one in pair.b_words if not _within(one, right)]
+    inside = (one.key for one in (*pair.a_words, *pair.b_words) if one not in a_words and one not in b_words)
+    without = frozenset({word, other, *inside})
+    same_sense = len([1 for span in pair.a.negation if span != left]) % 2 == (
+        len([1 for span in pair.b.negation if span != right]) % 2
+    )
+    short = min(len(pair.a.keys - without), len(pair.b.keys - without)) <= 1
+    slots = (*pair.a_slots, *pair.b_slots)
+    fires = (
+        same_sense
+        and "verb" in pair.a.marks | pair.b.marks
+        and "told" in pair.a.marks & pair.b.marks
+        and bool(pair.strong - without)
+        and pair.overlap(without) >= threshold
+        and not (a_words and b_words)
+        and len(a_words) + len(b_words) <= (1 if short else _BESIDE)
+        and not any(one.head for one in (*a_words, *b_words))
+        and not (pair.a_slots and pair.b_slots)
+        and not any(slot.head or slot.value.kind in WHEN for slot in slots)
+        and _one_scope(pair, without)
+    )
+    if not fires:
+        return None
+    return Conflict(Kind.OPPOSITION, (left,), (right,), pair.overlap(without), "the two sides use opposed words")
+
+
+def _within(word: Word, span: Span) -> bool:
+    return span[0] <= word.start and word.end <= span[1]
+
+
+def _negated(pair: Aligned, threshold: float) -> Conflict | None:
+    if pair.a.negated == pair.b.negated or (pair.a.marks ^ pair.b.marks) & _MANNERS:
+        return None
+    if not pair.a.negated:
+        turned = _negated(pair.turned(), threshold)
+        return None if turned is None else turned._replace(left=turned.right, right=turned.left)
+    denies, says = pair.a, pair.b
+    # what is denied of less is not denied of more: only the side that affirms may say more
+    fires = (
+        "verb" in denies.marks | says.marks
+        and "told" in denies.marks & says.marks
+        and not pair.a_words
+        and not pair.a_slots
+        and len(pair.b_words) <= 1
+        and not any(word.head or word.name for word in pair.b_words)
+        and not any(slot.head or slot.value.kind in WHEN for slot in pair.b_slots)
+        and len(denies.keys) + len(denies.slots) > 1
+        and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
+    )
+    if not fires:
+        return None
+    left, right = denies.negation[0], _denied(says, denies)
+    return Conflict(Kind.NEGATION, (left,), (right,), pair.overlap(), "one side denies what the other says")
+
+
+def _denied(says: Claim, denies: Claim) -> Span:
+    """The word that is denied: the first shared one after the negation."""
+    at = denies.negation[0][0]
+    after = [word for word in denies.words.values() if word.start > at and word.key in says.words]
+    word = says.words[min(after, key=lambda w: w.start).key] if after else next(iter(says.words.values()))
+    return (word.start, word.end)

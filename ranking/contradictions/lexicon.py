@@ -1,0 +1,55 @@
+"""The closed word lists that reading a claim needs, under the names by which rules speak of them."""
+
+from ranking.contradictions.stems import stem
+from ranking.contradictions.word_lists import by_group, words
+
+
+def _stems(name: str) -> frozenset[str]:
+    return frozenset(map(stem, words(name)))
+
+
+# carry grammar, not subject
+STOP = words("stop")
+# say little about what is claimed: one in place of another is no difference
+WEAK = _stems("weak")
+PRONOUNS = words("pronouns")
+# of whom a claim may be that the speaker's own claims are not of; "they" may be things
+OTHER_PEOPLE = words("other_people")
+NEGATORS = words("negators")
+# a claim about what is meant, asked, wished or supposed is not a claim about what is
+UNREAL = words("unreal")
+# what must be, what can be and what was differ from what is
+DUTY, ABLE, PAST = words("duty"), words("able"), words("past")
+# a claim under a condition conflicts only with one under the same
+CONDITIONS = words("conditions")
+# which of several alike things is spoken of: word → what it tells apart
+SCOPES = by_group("scopes")
+# when a claim holds: words that say it alone, and words that say it before a period
+TIMES, RELATIVE_TIMES, PERIODS = words("times"), words("relative_times"), words("periods")
+
+# "at least five" and "five" are no conflict as two numbers are: word → which bound it sets
+BOUNDS = by_group("bounds")
+APPROXIMATE = words("approximate")
+# a number after one of these says which, not how many
+INDEXED = _stems("indexed")
+
+# verbs that name their one holder: another name in front of them is a conflict, not another subject
+ONE_HOLDER = _stems("one_holder")
+# nouns that have one value at a time: a lower-case word in place of another is then a conflict
+ATTRIBUTES = _stems("attributes")
+# verbs whose object has one value at a time
+HOLDS_ONE = _stems("holds_one")
+
+# names this field writes in lower case too, by what they do: two of one kind answer the same question
+KIND = by_group("names")
+# also plain words: names only where both sides hold one of the same kind, or where they are capitalised
+AMBIGUOUS = words("ambiguous_names")
+
+# verbs of this field and of everyday: they end a clause's subject
+FINITE = words("finite")
+VERBS = _stems("verbs")
+# verbs that are as often nouns: without an ending they do not end a subject
+NOUNS_TOO = _stems("nouns_too")
+
+# a contradiction about one of these does more harm
+SECURITY = words("security")

@@ -1,0 +1,78 @@
+import itertools
+
+from ranking.contradictions.aligning import Aligned
+from ranking.contradictions.claim import Claim, Word
+from ranking.contradictions.conflicts import Conflict, Kind
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, ONE_HOLDER
+
+# more shared words than this make one slot of two, wherever the names stand
+_SHARED = 2
+# places from a subject's noun to what is said of it
+_LINK = 3
+
+
+def other_name(pair: Aligned, threshold: float) -> Conflict | None:
+    """The conflict between two sides that differ in one name, in a slot that holds one at a time."""
+    if (
+        not pair.a_words
+        or not pair.b_words
+        or (pair.a_slots and pair.b_slots)
+        or "event" in pair.a.marks ^ pair.b.marks
+    ):
+        return None
+    ones, others = _run(pair.a_words), _run(pair.b_words)
+    if not ones or not others or _abbreviates(ones, others):
+        return None
+    same_kind = pair.one_kind
+    beside = len(pair.a_words) + len(pair.b_words) - len(ones) - len(others)
+    without = frozenset(word.key for word in (*ones, *others))
+    if beside > same_kind or pair.overlap(without) < threshold or not _swapped(pair, ones, others, same_kind=same_kind):
+        return None
+    left, right = (ones[0].start, ones[-1].end), (others[0].start, others[-1].end)
+    return Conflict(Kind.VALUE, (left,), (right,), pair.overlap(without), "the same slot holds another name")
+
+
+def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: bool) -> bool:
+    """Whether one name stands where the other stood, in a slot that holds one at a time."""
+    names = all(word.name for word in (*ones, *others))
+    holder = bool(pair.shared & ONE_HOLDER) and any(word.name for word in (*ones, *others))
+    plenty = len(pair.strong) > 1
+    if any(word.head for word in (*ones, *others)) and not (same_kind and plenty) and not holder:
+        return False
+    in_place = ones[0].before == others[0].before and (ones[0].before != "" or same_kind)
+    attribute = ones[0].before in ATTRIBUTES and in_place and _follows(pair.a, ones[0]) and _follows(pair.b, others[0])
+    if same_kind:
+        return in_place or plenty
+    if names or holder:
+        held = bool(pair.shared & (HOLDS_ONE | ATTRIBUTES)) and pair.told_of_a_thing
+        framed = attribute or holder or held or pair.states_a_thing
+        return framed and (in_place or holder or len(pair.strong) > _SHARED) and bool(pair.strong)
+    if not attribute or len(ones) > 1 or len(others) > 1 or pair.a_slots or pair.b_slots:
+        return False
+    return _closes(pair.a, ones[0]) and _closes(pair.b, others[0])
+
+
+def _follows(claim: Claim, word: Word) -> bool:
+    """Whether a word comes right after the subject's noun, a verb or a colon between them."""
+    subject = claim.words[word.before]
+    return subject.head and not word.head and word.place - subject.place <= _LINK
+
+
+def _closes(claim: Claim, word: Word) -> bool:
+    return word.place == max(other.place for other in claim.words.values())
+
+
+def _run(words: tuple[Word, ...]) -> list[Word]:
+    """The words of one name: those that stand side by side, or the only word there is."""
+    ordered = sorted(words, key=lambda word: word.place)
+    named = [word for word in ordered if word.name or word.kind]
+    if not named:
+        return ordered if len(ordered) == 1 else []
+    apart = any(after.place - before.place > 1 for before, after in itertools.pairwise(named))
+    return [] if apart else named
+
+
+def _abbreviates(ones: list[Word], others: list[Word]) -> bool:
+    """Whether one name is made of the other's first letters."""
+    short, long = sorted((ones, others), key=len)
+    return len(short) == 1 < len(long) and short[0].key == "".join(word.key[0] for word in long)

@@ -1,0 +1,55 @@
+from ranking.contradictions.aligning import Aligned
+from ranking.contradictions.conflicts import Conflict, Kind
+from ranking.contradictions.lexicon import WEAK
+
+_OVERLAP = 0.6
+# words the other side may say beside what ended
+_BESIDE = 3
+
+
+def superseded(pair: Aligned, threshold: float) -> Conflict | None:
+    """The conflict between a side that says something ended and one that still says it."""
+    if (pair.a.cue is None) == (pair.b.cue is None):
+        return None
+    if pair.a.cue is None:
+        turned = superseded(pair.turned(), threshold)
+        return None if turned is None else turned._replace(left=turned.right, right=turned.left)
+    over, other, cue = pair.a, pair.b, pair.a.cue
+    if other.negated or over.negated or "told" not in other.marks or cue.verb in other.keys:
+        return None
+    fires = _ended(pair, threshold, exactly=cue.was) if cue.retired is None else _replaced(pair)
+    if not fires:
+        return None
+    still = [(word.start, word.end) for key, word in other.words.items() if key in over.retired]
+    shown = (min(start for start, _ in still), max(end for _, end in still)) if still else other.span
+    return Conflict(Kind.SUPERSEDED, ((cue.start, cue.end),), (shown,), pair.overlap(), "one side says that it ended")
+
+
+def _ended(pair: Aligned, threshold: float, *, exactly: bool) -> bool:
+    """Whether all that is said to have ended is what the other side says, its names and values included."""
+    smaller = min(len(pair.a.keys - WEAK), len(pair.b.keys - WEAK)) or 1
+    over = [word for word in pair.a_words if word.key not in pair.a.instead]
+    lone = smaller == 1 == len(pair.strong) and len(pair.shared) > 1
+    return (
+        not any(word.name or word.head for word in over)
+        and not pair.a_slots
+        and len(pair.strong) / smaller >= max(_OVERLAP, threshold)
+        and (len(pair.strong) > 1 or lone or bool(pair.a.slots))
+        and len(over) <= (0 if exactly else 1)
+        and len(pair.b_words) <= _BESIDE
+        and not any(word.head and word.name for word in pair.b_words)
+    )
+
+
+def _replaced(pair: Aligned) -> bool:
+    """Whether the other side still says what was replaced, of the same thing, and not what came instead."""
+    known = pair.b.keys | {str(slot.value.norm) for slot in pair.b.slots}
+    retired = pair.a.retired - WEAK
+    if not retired or not retired <= known | pair.shared or (pair.a.instead - retired) & known:
+        return False
+    beside = [word for word in pair.b_words if word.key not in retired]
+    context = pair.shared - retired - WEAK
+    only = not pair.b.keys - retired - WEAK
+    if "order" in pair.b.marks or "able" in pair.a.marks ^ pair.b.marks:
+        return False
+    return (bool(context) or only) and len(beside) <= min(len(context) + (len(context) > 1), _BESIDE)

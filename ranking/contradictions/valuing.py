@@ -1,0 +1,110 @@
+from collections.abc import Iterable
+
+from ranking.contradictions.aligning import Aligned
+from ranking.contradictions.claim import Slot
+from ranking.contradictions.conflicts import WHEN, Conflict, Kind
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE
+from ranking.contradictions.naming import other_name
+
+# words one side may say beside the value; twice as many where plenty is shared
+_BESIDE = 2
+_PLENTY = 3
+# shared words that numbers under different labels need
+_SHARED = 2
+# shared words that make one event of two tellings, and words beside a value that make one slot of two
+_EVENT = 4
+_FRAME = 4
+_NAMED_VALUES = frozenset({"quoted", "address"})
+
+
+def valued(pair: Aligned, threshold: float) -> Conflict | None:
+    """The conflict between two sides that give one slot different values, or different names."""
+    a, b = pair.a, pair.b
+    if a.negated != b.negated or "past" in a.marks ^ b.marks or "told" not in a.marks & b.marks:
+        return None
+    return _other_value(pair, threshold) or other_name(pair, threshold)
+
+
+def _same_slot(one: Slot, other: Slot) -> bool:
+    """Whether two different values answer one question."""
+    left, right = one.value, other.value
+    if (
+        left.kind != right.kind
+        or left.norm == right.norm
+        or (left.bound != right.bound and "about" not in (left.bound, right.bound))
+    ):
+        return False
+    if left.kind in _NAMED_VALUES:
+        return one.label == other.label != ""
+    if left.kind != "number":
+        return True
+    if {one.noun, one.label} & {other.noun} - {""} or (one.noun and one.noun == other.label):
+        return True
+    return one.label == other.label != "" and "" in (one.noun, other.noun)
+
+
+def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
+    swaps = [(one, other) for one in pair.a_slots for other in pair.b_slots if _same_slot(one, other)]
+    exact = [(one, other) for one, other in swaps if one.noun == other.noun != ""]
+    swaps = exact if len(exact) == 1 else swaps
+    if len(swaps) != 1 or not pair.strong or pair.overlap() < threshold:
+        return None
+    one, other = swaps[0]
+    if one.value.kind == "number" and one.label != other.label and len(pair.strong) < _SHARED:
+        return None
+    once = "event" in pair.a.marks | pair.b.marks
+    a_rest = [slot for slot in pair.a_slots if slot is not one]
+    b_rest = [slot for slot in pair.b_slots if slot is not other]
+    fires = (
+        not (
+            one.value.kind in _NAMED_VALUES
+            and not (pair.states_a_thing or (pair.shared & (HOLDS_ONE | ATTRIBUTES) and pair.told_of_a_thing))
+        )
+        and not (once and (len(pair.strong) < _EVENT or one.noun != other.noun or not one.noun))
+        and (_agree_beside(pair) or _framed(pair, one, other))
+        and not (a_rest and b_rest)
+        and not any(slot.value.kind in WHEN or slot.value.kind == one.value.kind for slot in (*a_rest, *b_rest))
+        # "in version 2 of the SDK" says which; "is at version 2" says what
+        and not (one.which and one.after)
+    )
+    if not fires:
+        return None
+    kind = one.value.kind if one.value.kind != "address" else "name"
+    left, right = (one.value.start, one.value.end), (other.value.start, other.value.end)
+    return Conflict(Kind.VALUE, (left,), (right,), pair.overlap(), f"the same slot holds another {kind}")
+
+
+def _agree_beside(pair: Aligned) -> bool:
+    """Whether the rest of two clauses differs in a detail at most, on one side, and not in the subject."""
+    if pair.a_words and pair.b_words:
+        return False
+    detail = len(pair.a_words) + len(pair.b_words)
+    if detail > _BESIDE + _BESIDE * (len(pair.shared) >= _PLENTY):
+        return False
+    if any(slot.head for slot in (*pair.a_slots, *pair.b_slots)) and (detail or _indexed(pair)):
+        return False
+    heads = [word for word in (*pair.a_words, *pair.b_words) if word.head]
+    # "it" may stand for any subject, where the rest agrees
+    vague = pair.a if pair.b_words else pair.b
+    return not heads or ("vague" in vague.marks and len(pair.strong) >= _PLENTY)
+
+
+def _indexed(pair: Aligned) -> bool:
+    return any(slot.which for slot in (*pair.a_slots, *pair.b_slots))
+
+
+def _framed(pair: Aligned, one: Slot, other: Slot) -> bool:
+    """Whether the words right before and after two values are the same, whatever else the clauses say."""
+    if not pair.told_of_a_thing:
+        return False
+    before, after = _agreeing(one.before, other.before), _agreeing(one.after, other.after)
+    return before > 0 and before + after >= _FRAME and len(pair.strong) >= _PLENTY and not (one.head or other.head)
+
+
+def _agreeing(one: Iterable[str], other: Iterable[str]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -1,0 +1,176 @@
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.contradictions.cues import BE, CUE_PAIRS, CUE_WORDS
+from ranking.contradictions.facts import SHORTEST
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, KIND, NEGATORS, ONE_HOLDER, STOP, UNREAL, WEAK
+from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
+from ranking.contradictions.opposition import Oppositions, undenied
+from ranking.contradictions.stems import stem
+from ranking.contradictions.word_lists import words
+
+Ids = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+_JOINS = words("joins")
+_SUPPOSED = UNREAL - {"going", "recommend", "plan", "plans"}
+_VALUES = (
+    (frozenset(NUMBERS) - {"one", "half"})
+    | frozenset(WEEKDAYS)
+    | {f"{day}s" for day in WEEKDAYS}
+    | frozenset(MONTHS)
+    | frozenset(FREQUENCIES)
+    | {"noon", "midnight", "minute", "hour", "day", "night", "week", "month", "quarter", "year"}
+)
+_FRAMES = HOLDS_ONE | ATTRIBUTES | ONE_HOLDER
+WORD = 64
+_HALF = 32
+_FRAME_BIT = {frame: 1 << place % WORD for place, frame in enumerate(sorted(_FRAMES | frozenset(KIND.values())))}
+_WEAK_BIT = {word: 1 << place % WORD for place, word in enumerate(sorted(WEAK))}
+HOLDER_BITS = np.bitwise_or.reduce([np.uint64(_FRAME_BIT[holder]) for holder in ONE_HOLDER])
+_LONE_CUES = CUE_WORDS - frozenset(CUE_PAIRS) - {"any", "place"}
+_OPENS = {word: place for place, word in enumerate(CUE_PAIRS, 1)}
+_CLOSES = {word: place for place, word in enumerate(CUE_PAIRS.values(), 1)}
+# the number of the pair "used to"
+USED = _OPENS["used"]
+
+
+class _Piece(NamedTuple):
+    """What a piece of text is: the stem it is compared by, if it says anything, and what it may do to a claim."""
+
+    key: str = ""
+    opens: int = 0
+    closes: int = -1
+    be: bool = False
+    negator: bool = False
+    joins: bool = False
+    unreal: bool = False
+    cue: bool = False
+    says: bool = False
+    value: bool = False
+    name: bool = False
+    weak: int = 0
+    frame: int = 0
+
+
+class Vocabulary(NamedTuple):
+    """The same of all distinct pieces, aligned; the stems are numbers, -1 where a piece says nothing."""
+
+    stems: Ids
+    weak: Bits
+    value: Flags
+    name: Flags
+    frame: Bits
+    negator: Flags
+    cue: Flags
+    opens: Ids
+    closes: Ids
+    be: Flags
+    joins: Flags
+    unreal: Flags
+    opposed: Bits
+    against: Bits
+
+
+def _piece(piece: str) -> _Piece:
+    word = piece.lower()
+    if "'" in word:
+        word = word.strip("'").removesuffix("'s")
+    if not word:
+        return _Piece()
+    key, opens, closes, be = stem(word), _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE
+    if word in NEGATORS or word == "non" or word.endswith("n't"):
+        return _Piece(key, opens, closes, be, negator=True)
+    stop = word in STOP
+    if not stop and (word[0].isdigit() or word in _VALUES):
+        return _Piece(key, opens, closes, be, value=True)
+    joins, unreal, cue = word in _JOINS, word in _SUPPOSED, not stop and word in _LONE_CUES
+    if stop or unreal or len(word) < SHORTEST or ("'" in word and word.partition("'")[0] in STOP):
+        return _Piece(key, opens, closes, be, joins=joins, unreal=unreal, cue=cue)
+    large, odd = not piece.islower(), not piece.isalpha()
+    return _Piece(
+        key,
+        opens,
+        closes,
+        be,
+        joins=joins,
+        cue=cue,
+        says=True,
+        value=large and odd,
+        name=(piece[0].isupper() or odd) if large else word in KIND,
+        weak=_WEAK_BIT.get(key, 0),
+        frame=_FRAME_BIT[KIND.get(word, key)] if word in KIND or key in _FRAMES else 0,
+    )
+
+
+def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
+    """What each distinct piece of text is, decided once however often it stands there."""
+    columns = dict(zip(_Piece._fields, zip(*map(_piece, distinct), strict=True), strict=True))
+    known: dict[str, int] = {}
+    numbers = (
+        known.setdefault(key, len(known)) if says else -1
+        for key, says in zip(columns["key"], columns["says"], strict=True)
+    )
+    sides, width = _sides(oppositions)
+    opposed, against = np.zeros((2, len(distinct), width + 1), np.uint64)
+    for at, key in enumerate(columns["key"]):
+        if key in sides:
+            opposed[at, :width], against[at, :width] = sides[key]
+    _mark_denied(columns["key"], opposed, against)
+
+    def flags(name: str) -> Flags:
+        return np.array(columns[name], np.bool_)
+
+    return Vocabulary(
+        stems=np.fromiter(numbers, np.int64, len(distinct)),
+        weak=np.array(columns["weak"], np.uint64),
+        value=flags("value"),
+        name=flags("name"),
+        frame=np.array(columns["frame"], np.uint64),
+        negator=flags("negator"),
+        cue=flags("cue"),
+        opens=np.array(columns["opens"], np.int64),
+        closes=np.array(columns["closes"], np.int64),
+        be=flags("be"),
+        joins=flags("joins"),
+        unreal=flags("unreal"),
+        opposed=opposed,
+        against=against,
+    )
+
+
+def _mark_denied(keys: tuple[str, ...], opposed: Bits, against: Bits) -> None:
+    """Give a word and the same word with a denying prefix opposite bits, in the last column."""
+    places: dict[str, list[int]] = {}
+    for at, key in enumerate(keys):
+        places.setdefault(key, []).append(at)
+    for key, denials in places.items():
+        bare = undenied(key)
+        if bare is None or bare not in places:
+            continue
+        said, denied = (np.uint64(1 << (crc32(bare.encode("utf-8", "replace")) % _HALF + half)) for half in (0, _HALF))
+        for rows, own, other in ((places[bare], said, denied), (denials, denied, said)):
+            opposed[rows, -1] |= own
+            against[rows, -1] |= other
+
+
+def _sides(oppositions: Oppositions) -> tuple[dict[str, tuple[Bits, Bits]], int]:
+    """For every opposed word a bit of its own and the bits of those it is opposed to."""
+    place = {word: number for number, word in enumerate(sorted(oppositions.against))}
+    width = max(1, -(-len(place) // WORD))
+    sides = {}
+    for word, others in oppositions.against.items():
+        own, against = np.zeros(width, np.uint64), np.zeros(width, np.uint64)
+        own[place[word] // WORD] = np.uint64(1 << place[word] % WORD)
+        for other in others:
+            against[place[other] // WORD] |= np.uint64(1 << place[other] % WORD)
+        sides[word] = (own, against)
+    for tail, compounds in oppositions.tails.items():
+        known = [sides[word] for word in (*compounds, tail) if word in sides]
+        own, against = (np.bitwise_or.reduce(bits) for bits in zip(*known, strict=True))
+        sides[tail] = (own, against)
+    return sides, width

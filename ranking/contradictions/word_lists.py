@@ -1,0 +1,20 @@
+import tomllib
+from pathlib import Path
+from typing import Any
+
+_LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+
+
+def in_order(name: str) -> list[str]:
+    """The words of a list, as they stand there."""
+    return str(_LISTS[name]).split()
+
+
+def words(name: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(in_order(name))
+
+
+def by_group(name: str) -> dict[str, str]:
+    """A table of lists turned round: word → the name of its list."""
+    return {word: group for group, listed in _LISTS[name].items() for word in str(listed).split()}

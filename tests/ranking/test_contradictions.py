@@ -1,0 +1,248 @@
+import math
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from ranking import (
+    DEFAULT_PAIRS,
+    Contradiction,
+    Kind,
+    Severity,
+    classify,
+    cluster_near_duplicates,
+    contradicts,
+    detect_contradictions,
+)
+from ranking.contradictions import Verdict
+
+MORNING = datetime(2026, 5, 1, 9, 0, tzinfo=UTC).replace(tzinfo=None)
+
+
+def only(found: list[Contradiction]) -> Contradiction:
+    assert len(found) == 1, found
+    return found[0]
+
+
+class TestAsDocumented:
+    """What RANKING names as conflicts and as none."""
+
+    @pytest.mark.parametrize(
+        ("old", "new", "kind"),
+        [
+            ("The worker always retries a failed upload.", "The worker never retries a failed upload.", "opposition"),
+            ("The gateway signs its requests.", "The gateway does not sign its requests.", "negation"),
+            ("The metrics endpoint listens on port 8080.", "The metrics endpoint listens on port 9090.", "value"),
+            ("The admin console is built with React 18.", "The admin console is built with React 19.", "value"),
+            ("Invoices come from the old daemon.", "Invoices no longer come from the old daemon.", "superseded"),
+            ("We use Memcached for carts.", "We switched from Memcached to Valkey for carts.", "superseded"),
+        ],
+    )  # fmt: skip
+    def test_each_kind_is_told_from_the_others(self, old: str, new: str, kind: str) -> None:
+        assert only(detect_contradictions([old, new])).kind == kind
+        assert classify(old, new) is Verdict.UPDATE
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            ("The standup is at 9am.", "The standup is at 9:00."),
+            ("Two reviewers approve each change.", "2 reviewers approve each change."),
+            ("Attachments are limited to 5 MB.", "Attachments are limited to 5 megabytes."),
+            ("Backups are kept for 14 days.", "Backups are kept for two weeks."),
+            ("The lock expires after 60 seconds.", "The lock expires after one minute."),
+            ("The search team owns the crawler.", "The crawler is owned by the search team."),
+            ("Jobs are stored in Postgres.", "Jobs were stored in PostgreSQL."),
+            ("Uploads are retried.", "Uploads are retried, capped at five attempts."),
+        ],
+    )
+    def test_a_restatement_or_an_added_detail_is_none(self, old: str, new: str) -> None:
+        assert detect_contradictions([old, new]) == []
+        assert classify(old, new) is Verdict.RESTATEMENT
+
+    def test_unrelated_texts_are_distinct(self) -> None:
+        assert classify("The crawler honours robots.txt.", "Payroll is run on the 25th.") is Verdict.DISTINCT
+
+    def test_about_forty_pairs_of_this_fields_language_are_given(self) -> None:
+        assert 40 <= len(DEFAULT_PAIRS) <= 120
+        assert all(contradicts(f"The export step is {one}.", f"The export step is {other}.") for one, other in (
+            ("enabled", "disabled"), ("mutable", "immutable"), ("synchronous", "asynchronous"), ("stable", "flaky"),
+        ))  # fmt: skip
+
+
+class TestEvidence:
+    def test_spans_are_of_the_text_as_written(self) -> None:
+        older, newer = "Note:  the API\tlistens on PORT 8080!", "The api listens on port 9090, as of today."
+        found = only(detect_contradictions([older, newer]))
+        assert [(e.side, e.text) for e in found.evidence] == [("older", "8080"), ("newer", "9090")]
+        for evidence in found.evidence:
+            text = older if evidence.side == "older" else newer
+            assert text[evidence.start : evidence.end] == evidence.text
+
+    def test_the_older_side_comes_first_whatever_the_order_of_rows(self) -> None:
+        rows = {
+            "ids": ["late", "early"],
+            "content": ["Mail is sent through SES.", "Mail is sent through Postmark."],
+            "created_at": [MORNING + timedelta(days=1), MORNING],
+        }
+        found = only(detect_contradictions(rows))
+        assert (found.older, found.newer) == ("early", "late")
+        assert [e.text for e in found.evidence] == ["Postmark", "SES"]
+
+    def test_the_overlap_leaves_out_what_conflicts(self) -> None:
+        assert (
+            only(detect_contradictions(["Mail goes through SES daily.", "Mail goes through SES weekly."])).overlap
+            == 1.0
+        )
+
+
+class TestCallersPairs:
+    def test_a_pair_of_ones_own_is_found_and_a_default_can_be_left_out(self) -> None:
+        texts = ["The rollout is green.", "The rollout is red."]
+        assert detect_contradictions(texts) == []
+        assert only(detect_contradictions(texts, opposition_pairs=[("green", "red")])).kind is Kind.OPPOSITION
+        assert (
+            detect_contradictions(["The cache is enabled.", "The cache is disabled."], opposition_pairs=[("a1", "b1")])
+            == []
+        )
+
+    def test_a_pair_of_one_word_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="opposition_pairs: expected two different words, found 'run' and 'runs'"):
+            detect_contradictions(["a"], opposition_pairs=[("run", "runs")])
+
+    def test_a_threshold_outside_0_to_1_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="threshold"):
+            detect_contradictions(["a"], threshold=1.5)
+
+    def test_a_higher_threshold_finds_no_more(self) -> None:
+        texts = [
+            "The nightly export of the ledger to the bank runs at 02:00.",
+            "The export of the ledger runs at 04:00.",
+        ]
+        found = [len(detect_contradictions(texts, threshold=threshold)) for threshold in (0.3, 0.5, 0.8, 1.0)]
+        assert found == sorted(found, reverse=True)
+
+
+class TestSeverity:
+    def test_the_formula_with_all_its_parts(self) -> None:
+        parts = Severity(recency=math.exp(-15 / 30), domain=1.0, frequency=math.log2(3) / 3, gap=0.5)
+        assert parts.score == pytest.approx(100 * (0.4 * math.exp(-0.5) + 0.3 + 0.3 * math.log2(3) / 3) * 0.75)
+
+    def test_recency_domain_and_gap_come_from_the_observations(self) -> None:
+        rows = {
+            "content": ["The admin password rotates every 30 days.", "The admin password rotates every 90 days."],
+            "created_at": [MORNING - timedelta(days=90), MORNING - timedelta(days=30)],
+            "weight": [0.4, 1.0],
+        }
+        parts = only(detect_contradictions(rows, now=np.datetime64(MORNING))).parts
+        assert parts.recency == pytest.approx(math.exp(-1))
+        assert parts.domain == 1.0
+        assert parts.frequency == pytest.approx(math.log2(3) / 3)
+        assert parts.gap == pytest.approx(0.6)
+
+    def test_more_observations_on_a_side_weigh_more(self) -> None:
+        few = ["The lobby holds 8 players.", "The lobby holds 12 players."]
+        many = [*few, "A lobby holds 12 players.", "Our lobby holds 12 players!"]
+        most = max(one.parts.frequency for one in detect_contradictions(many))
+        assert most > only(detect_contradictions(few)).parts.frequency
+
+    def test_without_dates_recency_is_unknown_and_not_zero(self) -> None:
+        found = only(detect_contradictions(["The lobby holds 8 players.", "The lobby holds 12 players."]))
+        assert found.parts.recency is None
+        assert found.severity == pytest.approx(100 * (0.3 * 0.4 + 0.3 * math.log2(3) / 3) / 0.6)
+
+    def test_the_most_severe_comes_first(self) -> None:
+        texts = [
+            "The lobby holds 8 players.", "The lobby holds 12 players.",
+            "Access tokens expire after 5 minutes.", "Access tokens expire after 60 minutes.",
+        ]  # fmt: skip
+        found = detect_contradictions(texts)
+        assert [one.severity for one in found] == sorted((one.severity for one in found), reverse=True)
+        assert found[0].parts.domain == 1.0
+
+
+class TestFingerprint:
+    def rows(self, **changed: object) -> dict[str, object]:
+        return {
+            "ids": ["a", "b"],
+            "content": ["The lobby holds 8 players.", "The lobby holds 12 players."],
+            "created_at": [MORNING, MORNING + timedelta(hours=1)],
+            **changed,
+        }
+
+    def test_it_is_the_same_whichever_row_comes_first_and_whenever_it_is_asked(self) -> None:
+        one = only(detect_contradictions(self.rows()))
+        turned = self.rows(
+            ids=["b", "a"],
+            content=["The lobby holds 12 players.", "The lobby holds 8 players."],
+            created_at=[MORNING + timedelta(hours=1), MORNING],
+        )
+        other = only(detect_contradictions(turned, now=np.datetime64(MORNING + timedelta(days=100))))
+        assert one.fingerprint == other.fingerprint
+        assert len(one.fingerprint) == 32
+
+    def test_other_content_or_another_id_is_another_finding(self) -> None:
+        one = only(detect_contradictions(self.rows()))
+        changed = self.rows(content=["The lobby holds 8 players.", "The lobby holds 16 players."])
+        assert only(detect_contradictions(changed)).fingerprint != one.fingerprint
+        assert only(detect_contradictions(self.rows(ids=["a", "c"]))).fingerprint != one.fingerprint
+
+
+class TestEmbeddings:
+    """A cosine moves the overlap that is needed a little, and finds nothing by itself."""
+
+    TEXTS = ("The nightly ledger export is slow.", "The nightly export to the bank is fast.")
+
+    def test_close_vectors_do_not_make_unrelated_texts_conflict(self) -> None:
+        same = np.ones((2, 4))
+        unrelated = ["The crawler is fast.", "Payroll is slow."]
+        assert detect_contradictions({"content": unrelated, "embeddings": same}) == []
+
+    def test_far_vectors_ask_for_more_words_in_common(self) -> None:
+        texts = ["The ledger export is slow.", "The ledger export is fast."]
+        far = np.eye(2)
+        assert detect_contradictions({"content": texts, "embeddings": far}) != []
+        assert detect_contradictions({"content": texts, "embeddings": far}, threshold=0.5) == detect_contradictions(
+            {"content": texts, "embeddings": np.zeros((2, 2))}, threshold=0.5
+        )
+
+    def test_close_vectors_let_fewer_words_do(self) -> None:
+        rows = {"content": list(self.TEXTS)}
+        near, far = np.ones((2, 3)), np.eye(2, 3)
+        counts = [len(detect_contradictions({**rows, "embeddings": vectors}, threshold=0.7)) for vectors in (near, far)]
+        assert counts[0] >= counts[1]
+
+
+class TestDisputed:
+    STORY = (
+        "The payment webhook handler in the billing service validates the signature of each incoming event before it "
+        "is written to the outbox table{} and the retry worker of that service picks it up there within {} seconds{}"
+    )
+    TEXTS = (STORY.format("", 30, "."), STORY.format("", 45, "."), STORY.format(",", 30, "!"))
+
+    def test_a_member_that_contradicts_its_canonical_does_not_corroborate_it(self) -> None:
+        rows = {"ids": ["a", "b", "c"], "content": list(self.TEXTS), "weight": [1.0, 0.9, 0.8]}
+        plain = cluster_near_duplicates(rows, threshold=8)
+        assert plain.corroboration_score.tolist() == [2]
+        assert plain.disputed.tolist() == [False]
+        settled = cluster_near_duplicates(rows, threshold=8, exclude_disputed=True)
+        assert settled.contradicts.tolist() == [False, True, False]
+        assert settled.disputed.tolist() == [True]
+        assert settled.corroboration_score.tolist() == [1]
+
+    def test_pairs_that_are_given_are_not_looked_for(self) -> None:
+        rows = {"ids": ["a", "b", "c"], "content": list(self.TEXTS), "weight": [1.0, 0.9, 0.8]}
+        given = cluster_near_duplicates(rows, threshold=8, exclude_disputed=True, disputes=())
+        assert given.contradicts.tolist() == [False, False, False]
+
+
+class TestHostileText:
+    @pytest.mark.parametrize(
+        "text", ["", " ", "\n", "\0", "''", '"', "`", "((((", "—", "9:99", "1/0", "e.g.", "\ud800", "¼ ½", "x" * 50_000]
+    )
+    def test_nothing_breaks_and_nothing_is_found(self, text: str) -> None:
+        assert detect_contradictions([text, "The lobby holds 8 players.", text]) == []
+
+    def test_many_copies_of_both_sides_stay_readable(self) -> None:
+        texts = ["The lobby holds 8 players."] * 300 + ["The lobby holds 12 players."] * 300
+        found = detect_contradictions(texts)
+        assert 1 <= len(found) <= 64
