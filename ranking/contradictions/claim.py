@@ -10,7 +10,10 @@ Span = tuple[int, int]
 
 
 class Word(NamedTuple):
-    """A word that says what is spoken of: its stem, where it stands, whether it is a name or part of the subject."""
+    """A word that says what is spoken of: its stem, where it stands, whether it is a name or part of the subject.
+
+    ``bound`` marks a name that only says which one, as in "the book of Mark" or "Mark's book".
+    """
 
     key: str
     start: int
@@ -20,6 +23,7 @@ class Word(NamedTuple):
     head: bool
     kind: str
     before: str
+    bound: bool = False
 
 
 class Slot(NamedTuple):

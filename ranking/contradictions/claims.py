@@ -49,7 +49,7 @@ class _Reader:
         self.scopes: set[tuple[str, str]] = set()
         self.times: set[tuple[object, ...]] = set()
         self.conditions: set[str] = set()
-        self.head, self.conditional, self.label, self.skip = True, False, "", 0
+        self.head, self.conditional, self.label, self.skip, self.small = True, False, "", 0, 0
 
     def read(self) -> None:
         in_cue = self.cue.tokens if self.cue else frozenset[int]()
@@ -67,6 +67,9 @@ class _Reader:
             self.marks |= {"told", "verb"}
         elif self._reads_as_sentence():
             self.marks.add("told")
+        if not self.small and len(self.words) > 1:
+            # every word written large: a heading
+            self.marks.add("title")
         self._settle()
 
     def _reads_as_sentence(self) -> bool:
@@ -144,6 +147,8 @@ class _Reader:
         if following in _NOT_YET:
             self.marks.add("unreal")
             return
+        if known.word == "without":
+            self.marks.add("without")
         self.negation.append((token.start, token.end))
         self.said.setdefault(known.key, (token.start, token.end))
         self._manner(at, token, known)
@@ -186,7 +191,11 @@ class _Reader:
                 self.marks.add("order")
         if known.key not in self.words:
             name = known.always_name or written_as_name(token, first=at == 0 or self.lowers[at - 1] in _OPENING)
-            self.words[known.key] = Word(known.key, token.start, token.end, at, name, self.head, known.kind, self.label)
+            bound = token.lower.endswith("'s") or (at > 0 and self.lowers[at - 1] == "of")
+            self.words[known.key] = Word(
+                known.key, token.start, token.end, at, name, self.head, known.kind, self.label, bound
+            )
+            self.small += token.text[0].islower()
         self._place(at, known.key)
         self.label = known.key
 

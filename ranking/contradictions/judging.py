@@ -110,7 +110,7 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
     denies, says = pair.a, pair.b
     # what is denied of less is not denied of more: only the side that affirms may say more
     fires = (
-        "verb" in denies.marks | says.marks
+        "verb" in denies.marks | (says.marks if "without" not in denies.marks else frozenset())
         and "told" in denies.marks & says.marks
         and not pair.a_words
         and not pair.a_slots

@@ -34,6 +34,8 @@ def other_name(pair: Aligned, threshold: float) -> Conflict | None:
 
 def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: bool) -> bool:
     """Whether one name stands where the other stood, in a slot that holds one at a time."""
+    if "title" in pair.a.marks | pair.b.marks or any(word.bound for word in (*ones, *others)):
+        return False
     names = all(word.name for word in (*ones, *others))
     holder = bool(pair.shared & ONE_HOLDER) and any(word.name for word in (*ones, *others))
     plenty = len(pair.strong) > 1

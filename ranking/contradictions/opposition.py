@@ -122,7 +122,7 @@ class Oppositions:
     ``tails`` has the last part of a compound ("only" of read-only) → the compounds it may belong to.
     """
 
-    against: dict[str, frozenset[str]]
+    against: dict[str, tuple[str, ...]]
     tails: dict[str, frozenset[str]]
 
     def __hash__(self) -> int:
@@ -144,7 +144,7 @@ def _compiled(pairs: Pairs) -> Oppositions:
             if len(parts) > 1:
                 tails.setdefault(stem(parts[-1]), set()).add(key(word))
     return Oppositions(
-        {word: frozenset(others) for word, others in against.items()},
+        {word: tuple(sorted(others)) for word, others in against.items()},
         {tail: frozenset(words) for tail, words in tails.items()},
     )
 

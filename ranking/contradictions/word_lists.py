@@ -2,7 +2,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-_LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+_LISTS: dict[str, Any] = {
+    name: listed
+    for file in ("words.toml", "forms.toml")
+    for name, listed in tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8")).items()
+}
 
 
 def in_order(name: str) -> list[str]:
