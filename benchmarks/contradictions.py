@@ -30,7 +30,24 @@ SIZE, LARGE = 10_000, 100_000
 STRANGERS = 5
 SLOWEST, STEEPEST = 30.0, 15.0
 SEED = 4
-_NUMBERED = ("service", "worker", "importer", "gateway", "scheduler", "exporter", "console", "crawler")
+_PARTS = ("ledger", "cart", "mailer", "crawler", "gateway", "billing", "search", "thumbs", "ingest", "audit")
+_VENDORS = ("Stripe", "Adyen", "Datadog", "Sentry", "Postmark", "Mailgun", "Fastly", "Okta")
+_FORMS = (
+    "The {part} service listens on port {number}. It was moved there together with {other}.",
+    "Requests to {part} time out after {number} milliseconds; {other} retries them twice.",
+    "{part} writes its events to the {other} queue, and the worker picks them up in batches of {number}.",
+    "Never restart {part} while {other} is draining, it takes {number} seconds.",
+    "Always restart {part} before {other}, otherwise the cache is cold for {number} seconds.",
+    "Errors of the {part} importer are tracked in {name}.",
+    "Alerts of {part} go to {name}, and the on-call engineer of {other} reads them first.",
+    "The {part} table has {number} partitions and is not replicated to the {other} region.",
+    "The {part} table is replicated to the {other} region every {number} minutes.",
+    "We no longer build {part} with the {other} image, the build took {number} seconds.",
+    "The {part} job is enabled for tenant {other} and keeps logs for {number} days.",
+    "The {part} job is disabled for tenant {other}; its last run failed after {number} rows.",
+    "Deploys of {part} need {number} approvals, and {other} is deployed right after.",
+    "In staging, {part} uses {name} with a limit of {number} calls per minute.",
+)
 
 
 def quality(name: str, pairs: Sequence[LabelledPair]) -> Iterator[dict[str, object]]:
@@ -45,14 +62,14 @@ def quality(name: str, pairs: Sequence[LabelledPair]) -> Iterator[dict[str, obje
 
 
 def observations(count: int, seed: int = SEED) -> list[str]:
-    """Sentences of the labelled pairs, each spoken of a component of its own, and a tenth of them as they are."""
+    """What agents would write of many components in the same few forms, some of which contradict each other."""
     chance = random.Random(seed)  # noqa: S311 - a corpus, not a secret
-    texts = [text for pair in labelled_pairs(*TUNED_ON, *HELD_OUT) for text in (pair.older, pair.newer)]
-    written = []
-    for number in range(count):
-        text = chance.choice(texts)
-        owner = f"{chance.choice(_NUMBERED)} {chance.randrange(count):x}"
-        written.append(text if number % 10 == 0 else f"About the {owner}: {text} {chance.choice(texts)}")
+    parts = [f"{chance.choice(_PARTS)}-{number:x}" for number in range(count // 4)]
+    written: list[str] = []
+    for _ in range(count):
+        form = chance.choice(_FORMS)
+        number, other = chance.randrange(1, 9000), chance.choice(parts)
+        written.append(form.format(part=chance.choice(parts), other=other, number=number, name=chance.choice(_VENDORS)))
     return written
 
 

@@ -79,7 +79,7 @@ def main(args: argparse.Namespace, _settings: Settings) -> int:
     }
     found = detect_contradictions(columns, threshold=args.threshold)
     for finding in found:
-        print(json.dumps(as_object(finding), ensure_ascii=False) if args.json else as_text(finding, texts))
+        print(json.dumps(as_object(finding)) if args.json else printable(as_text(finding, texts)))
     if not args.json:
         print(summary(found, len(lines)))
     return 0
@@ -160,6 +160,11 @@ def as_text(finding: Contradiction, texts: dict[str | int, str]) -> str:
         shown = ", ".join(repr(evidence.text) for evidence in finding.evidence if evidence.side == side)
         sides.append(f"  {side}  {label}: {_short(texts[label])}\n         {shown}")
     return "\n".join([f"{finding.kind} · severity {finding.severity:.0f} · {finding.rule}", *sides, ""])
+
+
+def printable(text: str) -> str:
+    """A text that any terminal takes: a lone surrogate has no bytes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _short(text: str) -> str:

@@ -1,6 +1,6 @@
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,8 @@ def read_observations(given: Given) -> Observations:
         return Observations(len(given), given.ids, {name: given.texts(name) for name in _READ if name in given})
     if not isinstance(given, Mapping):
         refuse_lone_text("observations", given)
+        if len(given) and isinstance(given[0], Mapping):
+            return read_observations(_columns_of(cast("Sequence[Mapping[str, Any]]", given)))
         return Observations(len(given), None, {"content": given})
     named = {_NAMES.get(name, name): column for name, column in given.items() if column is not None}
     unknown = [name for name in named if name not in {"ids", *_READ}]
@@ -94,6 +96,14 @@ def read_observations(given: Given) -> Observations:
         found = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise ValueError(f"observations: expected columns of one length, found {found}")
     return Observations(next(iter(lengths.values()), 0), ids, columns)
+
+
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows as columns: those that a pass reads, where the first row has them; further keys are not read."""
+    names = {"id": "ids", "embedding": "embeddings"}
+    read = {"ids", *_READ, *_NAMES}
+    columns = {name: names.get(name, name) for name in rows[0]}
+    return {column: [row[name] for row in rows] for name, column in columns.items() if column in read}
 
 
 def taken(texts: Texts, rows: Positions) -> Texts:

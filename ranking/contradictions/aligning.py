@@ -6,6 +6,7 @@ from ranking.contradictions.stems import alike, stem
 from ranking.contradictions.values import same_clock
 
 _ABOUT = 0.1
+_BINARY = 0.08
 
 
 class Aligned(NamedTuple):
@@ -92,15 +93,18 @@ def _same(one: Slot, other: Slot) -> bool:
         return same_month and (None in days or days[0] == days[1])
     if left.norm == right.norm:
         return left.bound == right.bound or "" in (left.bound, right.bound)
-    return "about" in (left.bound, right.bound) and _near(left.norm, right.norm)
+    if left.kind == "size":
+        # a gigabyte is a thousand megabytes to some and 1024 to others
+        return _near(left.norm, right.norm, _BINARY)
+    return "about" in (left.bound, right.bound) and _near(left.norm, right.norm, _ABOUT)
 
 
-def _near(one: object, other: object) -> bool:
+def _near(one: object, other: object, share: float) -> bool:
     try:
         small, large = sorted((float(str(one)), float(str(other))))
     except ValueError:
         return False
-    return large - small <= _ABOUT * large
+    return large - small <= share * large
 
 
 def _spelled(slot: Slot, words: dict[str, Word]) -> bool:

@@ -6,7 +6,16 @@ from ranking.contradictions.clauses import OPENERS, asks, clauses
 from ranking.contradictions.cues import find_cue
 from ranking.contradictions.facts import Facts, facts
 from ranking.contradictions.grammar import BE, counted_noun, ends_subject, happened, is_verb, written_as_name
-from ranking.contradictions.lexicon import FINITE, INDEXED, PERIODS, WEAK
+from ranking.contradictions.lexicon import (
+    BEFORE_TO,
+    FINITE,
+    INDEFINITE,
+    INDEXED,
+    PERIODS,
+    QUANTIFIERS,
+    STRANGERS,
+    WEAK,
+)
 from ranking.contradictions.measures import WEEKDAYS
 from ranking.contradictions.reading import Token, read
 from ranking.contradictions.stems import stem
@@ -14,13 +23,14 @@ from ranking.contradictions.values import value_at
 
 _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
 # words after "not" that make it deny nothing, or less than the clause
-_NOT_A_DENIAL = frozenset({"like", "only", "just", "necessarily", "mention", "least"})
+_NOT_A_DENIAL = frozenset({"only", "just", "necessarily", "mention", "least"})
 _NOT_YET = frozenset({"yet", "sure", "certain"})
 _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
 _COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _PERSONAL = frozenset({"i", "i'm", "i've", "here", "let"})
 _CODE = re.compile(r"==|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
+_WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 _PARTICLES = frozenset({"on", "off", "up", "down"})
 _TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # how many words beside a value tell which slot it fills
@@ -63,14 +73,31 @@ class _Reader:
                 self.sequence.append(self.lowers[at])
             elif not self._value(at) and token.kind not in _ASIDE:
                 self._word(at, token, facts(self.lowers[at]))
+        self._mark_whole()
+        self._settle()
+
+    def _mark_whole(self) -> None:
+        """Note what only the whole clause tells."""
         if not self.head:
             self.marks |= {"told", "verb"}
         elif self._reads_as_sentence():
             self.marks.add("told")
+        if self.lowers[0] in _WISHES:
+            self.marks.add("order")
+        if self._of_strangers():
+            self.marks.add("stranger")
         if not self.small and len(self.words) > 1:
             # every word written large: a heading
             self.marks.add("title")
-        self._settle()
+
+    def _of_strangers(self) -> bool:
+        """Whether it is said of a man, two dogs, some people: of nobody known."""
+        if self.lowers[0] in INDEFINITE and any(
+            lower in BE and self._next(at).endswith("ing") for at, lower in enumerate(self.lowers)
+        ):
+            return True
+        first = next((word for word in self.words.values() if word.key in STRANGERS), None)
+        return first is not None and any(lower in INDEFINITE for lower in self.lowers[: first.place])
 
     def _reads_as_sentence(self) -> bool:
         """Whether a clause without a verb we know says something: no heading, no line of a list."""
@@ -109,7 +136,12 @@ class _Reader:
             self.conditions.add(str(value.key))
         else:
             noun = counted_noun(self.tokens, self.skip)
-            self.slots.append(Slot(value, at, self.head, self.label, noun, which=self.label in INDEXED))
+            # "sprint 14" and "node 2" are names
+            named = self.head and at > 0 and not noun and facts(self.lowers[at - 1]).key == self.label
+            which = (value.kind == "number" and (self.label in INDEXED or named)) or (
+                self.head and value.kind in {"address", "quoted"}
+            )
+            self.slots.append(Slot(value, at, self.head, self.label, noun, which=which))
             self._place(at, str(value.norm))
         return True
 
@@ -131,6 +163,9 @@ class _Reader:
         if known.time or (known.relative_time and (following in PERIODS or following in WEEKDAYS)):
             self.times.add((known.word, following if known.relative_time else ""))
             self.skip = at + 1 + known.relative_time
+        elif len(token.text) == 1 and token.text.isupper() and at and token.text != "I":
+            # "server A" is not server B
+            self.words[token.lower] = Word(token.lower, token.start, token.end, at, True, self.head, "", self.label)  # noqa: FBT003
         elif not known.stop and not (
             known.relative_time and self.tokens[at + 1 : at + 2] and self.tokens[at + 1].kind == "number"
         ):
@@ -138,7 +173,8 @@ class _Reader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
-        if following in _NOT_A_DENIAL or (known.word == "no" and following in _NOT_NO):
+        idle = following in _NOT_A_DENIAL or (known.word == "not" and following == "like")
+        if idle or (known.word == "no" and following in _NOT_NO):
             return
         if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:
             # "120 stars, not 300" puts a number right and denies nothing
@@ -147,8 +183,11 @@ class _Reader:
         if following in _NOT_YET:
             self.marks.add("unreal")
             return
-        if known.word == "without":
+        if known.word == "without" or (known.word == "no" and at and self.lowers[at - 1] == "with"):
             self.marks.add("without")
+        if "who" in self.lowers[:at]:
+            # "a man who is not smoking" denies it of those alone
+            self.marks.add("of some")
         self.negation.append((token.start, token.end))
         self.said.setdefault(known.key, (token.start, token.end))
         self._manner(at, token, known)
@@ -161,8 +200,14 @@ class _Reader:
             self.marks.add("unreal")
         if known.may and token.text != "May":
             self.marks.add("may")
-        if known.word == "than" and before not in _COMPARED:
+        if (known.word == "than" and before not in _COMPARED) or (
+            known.word == "as" and self.lowers[max(at - 3, 0) : at].count("as")
+        ):
             self.marks.add("compares")
+        if known.word in BEFORE_TO and self._next(at) == "to":
+            self.marks.add("unreal")
+        if known.stands_in and not (known.word == "it" and self._next(at) in BE):
+            self.marks.add("vague")
         if self.head:
             self._subject(at, known)
         if known.finite:
@@ -174,8 +219,10 @@ class _Reader:
             self.marks.add("event")
         if known.other_person:
             self.marks.add("other")
-        if known.vague and (known.word in {"it", "they"} or self._next(at) in FINITE):
+        if known.vague and self._next(at) in FINITE:
             self.marks.add("vague")
+        if known.word in QUANTIFIERS:
+            self.marks.add("of some")
         if known.word in _PERSONAL:
             self.marks.add("me")
 
@@ -226,13 +273,16 @@ class _Reader:
             ]
 
 
-def _read_claim(tokens: list[Token], inherited: dict[str, Word], *, asks: bool, goes_on: bool) -> Claim:
+def _read_claim(tokens: list[Token], before: Claim | None, *, asks: bool, goes_on: bool) -> Claim:
     reader = _Reader(tokens, goes_on=goes_on)
     reader.read()
+    # "node 2 is healthy and uses 8 GB": what goes on is said of the same subject
+    inherited = {key: word for key, word in before.words.items() if word.head} if before else {}
+    subject = [slot for slot in before.slots if slot.head] if before else []
     return Claim(
         span=(tokens[0].start, tokens[-1].end),
         words={**inherited, **reader.words},
-        slots=tuple(reader.slots),
+        slots=(*subject, *reader.slots),
         said=reader.said,
         sequence=tuple(reader.sequence),
         negation=tuple(reader.negation),
@@ -259,8 +309,8 @@ def read_claims(text: str) -> tuple[Claim, ...]:
     for clause in clauses(read(text)):
         if _CODE.search(text, clause.tokens[0].start, clause.tokens[-1].end):
             continue
-        heads = {key: word for key, word in found[-1].words.items() if word.head} if clause.goes_on and found else {}
-        claim = _read_claim(clause.tokens, heads, asks=clause.asks or asks(clause.tokens), goes_on=clause.goes_on)
+        before = found[-1] if clause.goes_on and found else None
+        claim = _read_claim(clause.tokens, before, asks=clause.asks or asks(clause.tokens), goes_on=clause.goes_on)
         if claim.words or claim.slots:
             found.append(claim)
     return tuple(found)

@@ -7,6 +7,7 @@ from ranking.contradictions.claims import claims_of
 from ranking.contradictions.conflicts import Conflict
 from ranking.contradictions.judging import conflict
 from ranking.contradictions.opposition import DEFAULT_PAIRS, Oppositions, Pairs, compiled
+from ranking.limits import within
 
 THRESHOLD = 0.5
 _RESTATES = 0.5
@@ -36,7 +37,14 @@ def may_agree(one: Claim, other: Claim, threshold: float) -> bool:
 
 def conflict_between(old: str, new: str, oppositions: Oppositions, threshold: float = THRESHOLD) -> Conflict | None:
     """The first conflict between claims of two texts, ``left`` the older's; what both say word for word is settled."""
-    olds, news = claims_of(old), claims_of(new)
+    return conflict_of(old, new, (claims_of(old), claims_of(new)), oppositions, threshold)
+
+
+def conflict_of(
+    old: str, new: str, claims: tuple[tuple[Claim, ...], tuple[Claim, ...]], oppositions: Oppositions, threshold: float
+) -> Conflict | None:
+    """The same for texts whose claims were read already."""
+    olds, news = claims
     settled = {claim.sequence for claim in olds} & {claim.sequence for claim in news}
     for one in olds:
         if one.sequence in settled:
@@ -52,12 +60,14 @@ def conflict_between(old: str, new: str, oppositions: Oppositions, threshold: fl
 
 def contradicts(one: str, other: str, threshold: float = THRESHOLD, opposition_pairs: Pairs = DEFAULT_PAIRS) -> bool:
     """Whether two texts contradict each other, in either order."""
+    within("threshold", threshold, 0, 1)
     oppositions = compiled(opposition_pairs)
     return any(conflict_between(*pair, oppositions, threshold) for pair in ((one, other), (other, one)))
 
 
 def classify(old: str, new: str, threshold: float = THRESHOLD, opposition_pairs: Pairs = DEFAULT_PAIRS) -> Verdict:
     """Whether the newer text restates the older, updates it (every kind of conflict), or speaks of something else."""
+    within("threshold", threshold, 0, 1)
     if conflict_between(old, new, compiled(opposition_pairs), threshold) is not None:
         return Verdict.UPDATE
     return Verdict.RESTATEMENT if _restates(old, new) else Verdict.DISTINCT

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from ranking.contradictions.facts import facts
@@ -18,6 +19,7 @@ _QUESTIONS = frozenset({"how", "what", "why", "who", "whose"})
 _AUXILIARIES = words("auxiliaries")
 _SUBJECTS = words("subjects")
 _INTRODUCES = words("introduces")
+_OWNERS = frozenset({"the", "our", "my", "your", "this", "these", "those", "all", "each", "every"})
 # how many tokens no aside has, and how many words of its own a clause needs after a colon or a dash
 _LONG_ASIDE = 5
 _CLAUSE = 4
@@ -71,9 +73,17 @@ def _parts(tokens: list[Token], at: int, clause: list[Token]) -> bool | None:
         return False
     if token.lower != "and" or at + 1 >= len(tokens):
         return None
-    if tokens[at + 1].lower in _SPEAKERS:
+    if tokens[at + 1].lower in _SPEAKERS or (
+        tokens[at + 1].lower in _OWNERS and any(map(is_verb_form, clause)) and _has_verb(tokens, at + 2)
+    ):
         return False
     return True if is_verb_form(tokens[at + 1]) and any(map(is_verb_form, clause)) else None
+
+
+def _has_verb(tokens: list[Token], at: int) -> bool:
+    """Whether a verb comes before the next sign."""
+    rest = takewhile(lambda token: token.kind not in {"stop", "comma"}, tokens[at:])
+    return any(map(is_verb_form, rest))
 
 
 def _parts_at_sign(tokens: list[Token], at: int, clause: list[Token]) -> bool | None:

@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Iterator
+from itertools import chain, product, repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -6,8 +7,8 @@ import numpy.typing as npt
 from ranking.columns import instant
 from ranking.components import Positions
 from ranking.contradictions.claim import Claim
-from ranking.contradictions.claims import read_claims
-from ranking.contradictions.classifying import THRESHOLD, conflict_between, may_agree
+from ranking.contradictions.claims import claims_of, read_claims
+from ranking.contradictions.classifying import THRESHOLD, conflict_of, may_agree
 from ranking.contradictions.conflicts import Conflict
 from ranking.contradictions.findings import Contradiction, Evidence, fingerprint
 from ranking.contradictions.judging import conflict
@@ -21,6 +22,7 @@ from ranking.similar import unit_rows
 
 # of a sentence that many observations hold, the newest few speak for all
 _COPIES = 8
+_MANY = 16
 # what a cosine may add to the words' overlap or take from it; alone it decides nothing
 _SUPPORT, _CLOSE, _FAR = 0.1, 0.75, 0.25
 _DAY_US = 86_400_000_000.0
@@ -56,7 +58,11 @@ def detect_contradictions(
 
 def _texts(seen: Observations) -> list[str]:
     column = seen["content"] if seen.count else []
-    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    texts = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"content: expected a text in every row, found {type(text).__name__} in row {row}")
+    return texts
 
 
 def _sentence_pairs(read: Sentences, threshold: float) -> Iterator[tuple[int, int]]:
@@ -79,24 +85,41 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
     found: Found = {}
     judged: set[tuple[int, int]] = set()
     claims: dict[int, tuple[Claim, ...]] = {}
+    # a text of one sentence was read with it
+    sentence_of = {
+        row: sentence
+        for row, sentence in zip(read.text.tolist(), read.sentence.tolist(), strict=True)
+        if texts[row] == read.written[sentence]
+    }
+
+    def known(row: int) -> tuple[Claim, ...]:
+        return claims[sentence_of[row]] if row in sentence_of else claims_of(texts[row])
+
     for one, other in _sentence_pairs(read, least):
         for sentence in (one, other):
             if sentence not in claims:
                 claims[sentence] = read_claims(read.written[sentence])
         if not _may_conflict(claims[one], claims[other], oppositions, least):
             continue
-        for left in holders[one]:
-            for right in holders[other]:
-                pair = (min(left, right), max(left, right))
-                if left == right or pair in judged:
-                    continue
-                judged.add(pair)
-                newer, older = pair
-                needed = _needed(threshold, units, newer, older)
-                conflicting = conflict_between(texts[older], texts[newer], oppositions, needed)
-                if conflicting is not None:
-                    found[pair] = conflicting
+        for left, right in _speakers(holders[one], holders[other]):
+            pair = (min(left, right), max(left, right))
+            if left == right or pair in judged:
+                continue
+            judged.add(pair)
+            newer, older = pair
+            needed = _needed(threshold, units, newer, older)
+            both = (known(older), known(newer))
+            conflicting = conflict_of(texts[older], texts[newer], both, oppositions, needed)
+            if conflicting is not None:
+                found[pair] = conflicting
     return found
+
+
+def _speakers(ones: list[int], others: list[int]) -> Iterable[tuple[int, int]]:
+    """The texts to compare for two sentences: all that hold them, or each of many with the newest of the other side."""
+    if len(ones) * len(others) <= _MANY:
+        return product(ones, others)
+    return chain(zip(ones, repeat(others[0])), zip(repeat(ones[0]), others[1:]))
 
 
 def _needed(threshold: float, units: Units, one: int, other: int) -> float:

@@ -13,6 +13,7 @@ from ranking.contradictions.lexicon import (
     PAST,
     RELATIVE_TIMES,
     SCOPES,
+    STAND_INS,
     STOP,
     TIMES,
     UNREAL,
@@ -53,6 +54,7 @@ class Facts(NamedTuple):
     event: bool
     other_person: bool
     vague: bool
+    stands_in: bool
     time: bool
     relative_time: bool
     scope: str
@@ -82,6 +84,7 @@ def facts(word: str) -> Facts:
         event=word in _PAST_FORMS or (word.endswith("ed") and key in VERBS),
         other_person=word in OTHER_PEOPLE,
         vague=word in _VAGUE,
+        stands_in=word in STAND_INS,
         time=word in TIMES,
         relative_time=word in RELATIVE_TIMES,
         scope=SCOPES.get(word, ""),

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from ranking.contradictions.facts import SHORTEST, Facts, facts
 from ranking.contradictions.lexicon import FINITE, NOUNS_TOO, STOP
 from ranking.contradictions.reading import Token
@@ -25,12 +27,21 @@ def happened(lowers: list[str], at: int, known: Facts) -> bool:
 def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     """Whether a word that may be a verb is one here: inflected after a subject, or opening an order."""
     if at == 0:
-        return len(lowers) == 1 or lowers[1] not in FINITE
+        return len(lowers) == 1 or (lowers[1] not in FINITE and not _verb_follows(lowers))
     before = lowers[at - 1]
     if before in _BEFORE_NOUN:
         return False
     surely = known.inflected or known.event or known.key not in NOUNS_TOO
     return surely or before in _BEFORE_VERB or before.endswith("s")
+
+
+def _verb_follows(lowers: list[str]) -> bool:
+    """Whether a plural with a verb of its own comes later: "refresh tokens expire" orders nothing."""
+    for before, word in pairwise(lowers[1:]):
+        known = facts(word)
+        if before.endswith("s") and known.verb and known.key not in NOUNS_TOO and not word.endswith("ing"):
+            return True
+    return False
 
 
 def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
@@ -51,7 +62,7 @@ def counted_noun(tokens: list[Token], at: int) -> str:
         if token.kind != "word" or token.lower in FINITE or (stop and token.lower not in _COUNTED_TOO):
             break
         known = facts(token.lower)
-        if nouns and known.verb:
+        if known.verb and (nouns or (known.inflected and known.key not in NOUNS_TOO)):
             break
         if not stop:
             nouns.append(known.key)

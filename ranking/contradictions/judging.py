@@ -20,8 +20,9 @@ def conflict(a: Claim, b: Claim, oppositions: Oppositions, threshold: float) -> 
     if not _comparable(a, b):
         return None
     pair = align(a, b)
-    # what "it" is nobody knows in another text, unless the rest tells
-    if (not pair.strong and not pair.one_kind) or ("vague" in a.marks | b.marks and len(pair.strong) < _PLENTY):
+    # what "it" is nobody knows in another text, unless the rest tells; two of them may be anything
+    vague = "vague" in a.marks & b.marks or ("vague" in a.marks | b.marks and len(pair.strong) < _PLENTY)
+    if vague or not (pair.strong or pair.one_kind):
         return None
     if a.cue or b.cue:
         return superseded(pair, threshold) if _one_scope(pair) else None
@@ -88,6 +89,8 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and not (a_words and b_words)
         and len(a_words) + len(b_words) <= (1 if short else _BESIDE)
         and not any(one.head for one in (*a_words, *b_words))
+        and not (_describes(pair.a, left) and _describes(pair.b, right))
+        and "stranger" not in pair.a.marks | pair.b.marks
         and not (pair.a_slots and pair.b_slots)
         and not any(slot.head or slot.value.kind in WHEN for slot in slots)
         and _one_scope(pair, without)
@@ -95,6 +98,12 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
     if not fires:
         return None
     return Conflict(Kind.OPPOSITION, (left,), (right,), pair.overlap(without), "the two sides use opposed words")
+
+
+def _describes(claim: Claim, span: Span) -> bool:
+    """Whether a word only tells which one is spoken of: part of the subject, or between "a" and its noun."""
+    word = next((word for word in claim.words.values() if _within(word, span)), None)
+    return word is not None and word.head and word.place + 1 < max(other.place for other in claim.words.values())
 
 
 def _within(word: Word, span: Span) -> bool:
@@ -118,6 +127,8 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         and not any(word.head or word.name for word in pair.b_words)
         and not any(slot.head or slot.value.kind in WHEN for slot in pair.b_slots)
         and len(denies.keys) + len(denies.slots) > 1
+        and "of some" not in denies.marks | says.marks
+        and not ("stranger" in denies.marks | says.marks and ("without" in denies.marks or denies.slots))
         and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
     )
     if not fires:

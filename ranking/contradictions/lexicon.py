@@ -51,5 +51,16 @@ VERBS = _stems("verbs")
 # verbs that are as often nouns: without an ending they do not end a subject
 NOUNS_TOO = _stems("nouns_too")
 
+# who captions speak of without naming anyone, and how they begin to
+STRANGERS, INDEFINITE = _stems("strangers"), words("indefinite")
+# some may and some may not: a denial of one denies nothing of the other
+QUANTIFIERS = words("quantifiers")
+# verbs that may hold of several things at once
+SEVERAL = _stems("several")
+# before "to", what follows is not yet done
+BEFORE_TO = words("before_to")
+# whoever they stand for is named elsewhere
+STAND_INS = words("stand_ins")
+
 # a contradiction about one of these does more harm
 SECURITY = words("security")

@@ -3,7 +3,7 @@ import itertools
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim, Word
 from ranking.contradictions.conflicts import Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, ONE_HOLDER
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, ONE_HOLDER, SEVERAL
 
 # more shared words than this make one slot of two, wherever the names stand
 _SHARED = 2
@@ -34,7 +34,12 @@ def other_name(pair: Aligned, threshold: float) -> Conflict | None:
 
 def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: bool) -> bool:
     """Whether one name stands where the other stood, in a slot that holds one at a time."""
-    if "title" in pair.a.marks | pair.b.marks or any(word.bound for word in (*ones, *others)):
+    marks = pair.a.marks | pair.b.marks
+    kinds = {word.kind for word in (*ones, *others)} - {""}
+    # Postgres and Redis may both be used: they answer different questions
+    beside_each_other = len(kinds) > 1 and len(pair.strong) <= 1
+    bound = any(word.bound for word in (*ones, *others))
+    if marks & {"title", "stranger"} or bound or beside_each_other or pair.shared & SEVERAL:
         return False
     names = all(word.name for word in (*ones, *others))
     holder = bool(pair.shared & ONE_HOLDER) and any(word.name for word in (*ones, *others))

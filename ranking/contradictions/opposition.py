@@ -6,7 +6,7 @@ from ranking.contradictions.stems import stem
 
 Pairs = tuple[tuple[str, str], ...]
 
-# what one side may say and the other may not, in this field's language; words of a side beyond the first are variants
+# what one side may say and the other may not, in this field's language
 DEFAULT_PAIRS: Pairs = (
     ("always", "never"),
     ("enabled", "disabled"),
@@ -51,10 +51,8 @@ DEFAULT_PAIRS: Pairs = (
     ("compatible", "incompatible"),
     ("nullable", "non-null"),
     ("unique", "duplicated"),
-    ("local", "remote"),
     ("idempotent", "non-idempotent"),
     ("prefer", "avoid"),
-    ("use", "avoid"),
     ("eager", "lazy"),
     ("available", "unavailable"),
     ("thread-safe", "thread-unsafe"),
@@ -69,7 +67,6 @@ DEFAULT_PAIRS: Pairs = (
     ("online", "offline"),
     ("permanent", "temporary"),
     ("static", "dynamic"),
-    ("whitelist", "blacklist"),
     ("allowlist", "denylist"),
     ("opt-in", "opt-out"),
     ("deterministic", "nondeterministic"),
@@ -79,15 +76,12 @@ DEFAULT_PAIRS: Pairs = (
     ("encouraged", "discouraged"),
     ("recommended", "discouraged"),
     ("possible", "impossible"),
-    ("present", "absent"),
     ("complete", "incomplete"),
     ("consistent", "inconsistent"),
     ("tested", "untested"),
     ("used", "unused"),
-    ("cheap", "expensive"),
     ("centralized", "decentralized"),
     ("active", "inactive"),
-    ("up", "down"),
     ("locked", "unlocked"),
     ("sorted", "unsorted"),
     ("bounded", "unbounded"),
@@ -96,16 +90,15 @@ DEFAULT_PAIRS: Pairs = (
     ("approve", "reject"),
     ("grant", "revoke"),
     ("ascending", "descending"),
-    ("shared", "dedicated"),
     ("permit", "forbid"),
-    ("allow", "forbid"),
-    ("high", "low"),
-    ("higher", "lower"),
-    ("harder", "easier"),
-    ("left", "right"),
-    ("indoor", "outdoor"),
     ("prior", "following"),
+    ("left-aligned", "right-aligned"),
     ("active-high", "active-low"),
+    ("harder", "easier"),
+    ("indoor", "outdoor"),
+    ("local", "remote"),
+    ("present", "absent"),
+    ("allow", "forbid"),
     ("case-sensitive", "case-insensitive"),
 )
 
@@ -168,4 +161,8 @@ def undenied(word: str) -> str | None:
 
 def compiled(pairs: Iterable[tuple[str, str]]) -> Oppositions:
     """Pairs of words, in any order and spelling of case, as they are looked up."""
-    return _compiled(tuple((str(one), str(other)) for one, other in pairs))
+    given = tuple(tuple(pair) if not isinstance(pair, str) else (pair,) for pair in pairs)
+    for pair in given:
+        if len(pair) != len(("one", "other")) or not all(isinstance(side, str) for side in pair):
+            raise ValueError(f"opposition_pairs: expected pairs of words, found {pair!r:.60}")
+    return _compiled(given)

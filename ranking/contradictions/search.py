@@ -11,7 +11,7 @@ from ranking.contradictions.vocabulary import HOLDER_BITS, Bits, Flags, Ids
 # of a word that more sentences share, only those count that share a second one too; bounds the work per word
 _CROWD = 40
 _RAREST = 6
-_NEAREST = 4
+_NEAREST = 2
 _FEW = 2
 _BLOCK = 1 << 18
 _TWOS = tuple(combinations(range(_RAREST), 2))
@@ -80,31 +80,40 @@ def near_sentences(read: Sentences, threshold: float) -> Iterator[Pairs]:
     pairs, _ = _within_groups(stems[rare], rows[rare])
     yield _possible(read, pairs, threshold)
     table = _rarest(rows[~rare], stems[~rare], frequency, count)
-    crowd = np.flatnonzero(table[:, -1] >= 0)
+    everyone = crowd = np.flatnonzero(table[:, -1] >= 0)
     for columns in (_TWOS, _THREES):
         if not len(crowd):
-            return
+            break
         keys, owners = _combined(table, crowd, width, columns)
         pairs, left = _within_groups(keys, owners)
         yield _possible(read, pairs, threshold, common=True)
         crowd = np.unique(owners[left])
-    yield _possible(read, _alike(table, crowd), threshold, common=True)
+    for pairs in _alike(read, table, everyone):
+        yield _possible(read, pairs, threshold, common=True)
 
 
-def _alike(table: npt.NDArray[np.int64], rows: Ids) -> Pairs:
-    """Of sentences too many to compare, each with the few that follow it among those of the same common words."""
+def _alike(read: Sentences, table: npt.NDArray[np.int64], rows: Ids) -> Iterator[Pairs]:
+    """Of sentences with the same common words, too many to compare: each with the few that follow it.
+
+    Those that deny, oppose or say that something ended are few, and are all compared with each other.
+    """
     order = rows[np.lexsort((rows, *table[rows].T))]
-    lefts, rights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for step in range(1, _NEAREST + 1):
         same = (table[order[:-step]] == table[order[step:]]).all(axis=1)
-        lefts.append(order[:-step][same])
-        rights.append(order[step:][same])
-    return np.concatenate(lefts), np.concatenate(rights)
+        yield order[:-step][same], order[step:][same]
+    group = np.cumsum((np.diff(table[order], axis=0, prepend=-2) != 0).any(axis=1)) if len(order) else order
+    telling = read.opposed[order].any(axis=1) | (read.negators[order] > 0) | read.cued[order]
+    yield _within_groups(group[telling], order[telling])[0]
 
 
 def _apart(one: Bits, other: Bits) -> Flags:
     apart: Flags = ((one & ~other) != 0) & ((other & ~one) != 0)
     return apart
+
+
+def _twice_apart(one: Bits, other: Bits) -> Flags:
+    twice: Flags = (np.bitwise_count(one & ~other) > 1) & (np.bitwise_count(other & ~one) > 1)
+    return twice
 
 
 class _Difference(NamedTuple):
@@ -126,12 +135,20 @@ def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool =
     opposed = ((read.opposed[left] & read.against[right]) != 0).any(axis=1)
     negated = read.negators[left] != read.negators[right]
     cued = read.cued[left] != read.cued[right]
-    valued = _apart(read.values[left], read.values[right])
-    swapped = _apart(read.names[left], read.names[right])
-    named = ((frames != 0) & swapped) | (read.marked[left] & read.marked[right])
+    # where two numbers differ on both sides, two things are spoken of
+    one_thing = ~_twice_apart(read.numbers[left], read.numbers[right])
+    valued = _apart(read.values[left], read.values[right]) & one_thing
+    swapped = _apart(read.names[left], read.names[right]) & one_thing
+    named = ((frames != 0) & swapped) | (read.marked[left] & read.marked[right] & one_thing)
     held = (frames & HOLDER_BITS) != 0
     any_kind = opposed | negated | cued | valued | named | swapped | held
-    kept = np.flatnonzero((read.home[left] != read.home[right]) & any_kind)
+    apart = read.home[left] != read.home[right]
+    if common:
+        # of many that share their words, "cart-12" and "cart-34" are two things
+        numbers = (read.numbers[left], read.numbers[right])
+        unlike = (numbers[0] != 0) & (numbers[1] != 0) & ((numbers[0] & numbers[1]) == 0)
+        apart &= ~(read.marked[left] & read.marked[right] & unlike)
+    kept = np.flatnonzero(apart & any_kind)
     # one pair may share several words
     low, high = np.minimum(left[kept], right[kept]), np.maximum(left[kept], right[kept])
     keys, first = np.unique(low * np.int64(len(read.owner)) + high, return_index=True)

@@ -13,6 +13,10 @@ _TIMES = frozenset({"time", "times"})
 _EVERY = frozenset({"every", "each", "per", "a", "an"})
 _WORKING = frozenset({"business", "working", "calendar", "full", "whole", "more", "consecutive"})
 _PARTS_OF_DAY = frozenset({"night", "morning", "evening"})
+_TEN = 10
+_MAY = 5
+_MONTH_AND_DAY = 2
+_TENS = frozenset(range(20, 100, 10))
 _ORDINALS = frozenset({"", "th", "st", "nd", "rd"})
 _CURRENCIES = {"$": "money", "€": "euro", "£": "pound"}
 _LETTERS = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
@@ -118,6 +122,16 @@ def value_at(tokens: list[Token], at: int) -> Found | None:
     return None if number is None else _counted(tokens, at, number)
 
 
+def _day_of(text: str) -> object:
+    """The month's place and the day, as a date in words gives them; the text itself where its order is a guess."""
+    year, *rest = text.split("-")
+    if len(rest) != _MONTH_AND_DAY or len(year) != len("2026"):
+        return text
+    month, day = map(int, rest)
+    # May has no place among the months
+    return (None if month == _MAY else month - 1 - (month > _MAY), float(day))
+
+
 def _quoted(token: Token) -> str | None:
     return " ".join(token.text[1:-1].lower().split()).strip(" .,!?") or None
 
@@ -127,7 +141,7 @@ _WRITTEN: dict[str, tuple[str, Callable[[Token], object]]] = {
     "quoted": ("quoted", _quoted),
     "address": ("address", lambda token: token.lower.rstrip("./")),
     "clock": ("clock", lambda token: clock_of(token.text)),
-    "date": ("date", lambda token: token.text),
+    "date": ("date", lambda token: _day_of(token.text)),
     "version": ("number", lambda token: token.lower.lstrip("v")),
 }
 
@@ -198,6 +212,10 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
     if _counts_nothing(tokens, at):
         return None
     step = at + 1
+    if tokens[at].kind == "word" and number in _TENS and 0 < (ones := NUMBERS.get(_lower(tokens, step), 0)) < _TEN:
+        number, step = number + ones, step + 1
+    if [_lower(tokens, step + place) for place in range(3)] == ["and", "a", "half"]:
+        number, step = number + 0.5, step + 3
     while (scale := SCALES.get(_lower(tokens, step))) is not None:
         number, step = number * scale, step + 1
     count = _Count(tokens, at, number, step)

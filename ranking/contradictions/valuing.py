@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, SEVERAL
 from ranking.contradictions.naming import other_name
 
 # words one side may say beside the value; twice as many where plenty is shared
@@ -58,14 +58,18 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
     fires = (
         not (
             one.value.kind in _NAMED_VALUES
-            and not (pair.states_a_thing or (pair.shared & (HOLDS_ONE | ATTRIBUTES) and pair.told_of_a_thing))
+            and not (
+                (not pair.shared & SEVERAL and pair.states_a_thing)
+                or (pair.shared & (HOLDS_ONE | ATTRIBUTES) and pair.told_of_a_thing)
+            )
         )
         and not (once and (len(pair.strong) < _EVENT or one.noun != other.noun or not one.noun))
         and (_agree_beside(pair) or _framed(pair, one, other))
         and not (a_rest and b_rest)
         and not any(slot.value.kind in WHEN or slot.value.kind == one.value.kind for slot in (*a_rest, *b_rest))
         # "in version 2 of the SDK" says which; "is at version 2" says what
-        and not (one.which and one.after)
+        and not (one.which and (one.head or one.after))
+        and "stranger" not in pair.a.marks | pair.b.marks
     )
     if not fires:
         return None

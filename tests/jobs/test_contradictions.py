@@ -118,3 +118,16 @@ def test_an_empty_file_holds_nothing(tmp_path: Path, capsys: pytest.CaptureFixtu
     path.write_bytes(b"")
     assert run(["contradictions", str(path)]) == 0
     assert capsys.readouterr().out == "no contradictions among 0 observations\n"
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_a_lone_surrogate_is_printed_as_its_escape(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...]
+) -> None:
+    path = tmp_path / "odd.jsonl"
+    texts = ("The \\ud800 gateway listens on port 7070.", "The \\ud800 gateway listens on port 9090.")
+    path.write_text("\n".join(f'{{"id": {n}, "content": "{text}"}}' for n, text in enumerate(texts)), encoding="utf-8")
+    assert run(["contradictions", str(path), *flags]) == 0
+    out = capsys.readouterr().out
+    assert out.encode("utf-8")
+    assert "9090" in out

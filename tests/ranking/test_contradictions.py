@@ -246,3 +246,77 @@ class TestHostileText:
         texts = ["The lobby holds 8 players."] * 300 + ["The lobby holds 12 players."] * 300
         found = detect_contradictions(texts)
         assert 1 <= len(found) <= 64
+
+
+class TestNoAlarm:
+    """Pairs that share nearly every word and yet may both be true."""
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("The public API is rate limited.", "The private API is rate limited."),
+            ("Two dogs are running.", "Three dogs are running."),
+            ("A man is standing near a Toyota.", "A man is standing near a Honda."),
+            ("Some dogs are black.", "Some dogs are not black."),
+            ("A man is smoking.", "A man who is not smoking is sitting."),
+            ("A man without a hat is standing.", "A man with a hat is standing."),
+            ("The job takes twenty-five minutes.", "The job takes 25 minutes."),
+            ("The build takes two and a half hours.", "The build takes 2.5 hours."),
+            ("The limit is 1 GB.", "The limit is 1024 MB."),
+            ("The freeze starts on 2024-03-05.", "The freeze starts on March 5."),
+            ("The cache is on. The flag is off.", "The flag is off and the cache is on."),
+            ("Server A listens on port 8080.", "Server B listens on port 9090."),
+            ("Node 1 is healthy and uses 4 GB.", "Node 2 is healthy and uses 8 GB."),
+            ("Service 3473 listens on port 7392.", "Service 4235 listens on port 7392."),
+            ("The service uses Postgres.", "The service uses Redis."),
+            ("The app supports English.", "The app supports German."),
+            ("Tokens expire after 1 hour.", "Refresh tokens expire after 30 days."),
+            ("I have been listening to music nonstop.", "I have never really listened to his music."),
+            ("The curation job removes blurry frames.", "Blurry frames were removed by the curation job."),
+        ],
+    )
+    def test_nothing_is_said(self, one: str, other: str) -> None:
+        assert not contradicts(one, other)
+        assert not contradicts(other, one)
+
+    def test_a_denied_claim_of_strangers_is_still_denied(self) -> None:
+        assert contradicts("A man is playing a guitar.", "A man is not playing a guitar.")
+
+
+class TestCrowds:
+    """What many observations speak of in the same words is still found."""
+
+    @pytest.mark.parametrize("count", [10, 60, 400])
+    def test_two_among_many_that_share_their_words(self, count: int) -> None:
+        crowd = [f"The nightly backup job writes {row} archives to bucket number {row * 7}." for row in range(count)]
+        texts = ["The nightly backup job is enabled.", *crowd, "The nightly backup job is disabled."]
+        assert only(detect_contradictions(texts)).ids == (0, count + 1)
+
+    def test_one_slot_with_a_thousand_values_stays_readable(self) -> None:
+        texts = [f"The gateway service listens on port {row + 1000}." for row in range(1000)]
+        assert 0 < len(detect_contradictions(texts)) <= 2 * len(texts)
+
+
+class TestInput:
+    def test_rows_may_come_as_records(self) -> None:
+        rows = [
+            {"id": "a", "content": "The lobby holds 8 players.", "created_at": MORNING, "tag": 1},
+            {"id": "b", "content": "The lobby holds 12 players.", "created_at": MORNING + timedelta(hours=1), "tag": 2},
+        ]
+        assert only(detect_contradictions(rows)).ids == ("a", "b")
+
+    @pytest.mark.parametrize("texts", [["The lobby holds 8 players.", None], [("a", "The lobby holds 8 players.")]])
+    def test_what_is_no_text_is_refused(self, texts: list[object]) -> None:
+        with pytest.raises(TypeError, match="content: expected a text in every row, found"):
+            detect_contradictions(texts)
+
+    @pytest.mark.parametrize("pairs", [["ab"], [("a", "b", "c")], [(None, "x")]])
+    def test_pairs_that_are_none_are_refused(self, pairs: list[object]) -> None:
+        with pytest.raises(ValueError, match="opposition_pairs: expected pairs of words"):
+            detect_contradictions(["a"], opposition_pairs=pairs)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("threshold", [-0.1, 5, math.nan])
+    def test_a_threshold_is_checked_by_every_door(self, threshold: float) -> None:
+        for door in (classify, contradicts):
+            with pytest.raises(ValueError, match="threshold"):
+                door("a", "b", threshold)
