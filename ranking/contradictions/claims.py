@@ -30,6 +30,7 @@ _OPENING = frozenset({":", "("})
 _COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _PERSONAL = frozenset({"i", "i'm", "i've", "here", "let"})
 _CODE = re.compile(r"==|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
+_OWNED = frozenset({"its", "their", "his", "her"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 _PARTICLES = frozenset({"on", "off", "up", "down"})
 _TURNED = frozenset({"turned", "switched", "toggled", "set"})
@@ -207,7 +208,9 @@ class _Reader:
         if known.word in BEFORE_TO and self._next(at) == "to":
             self.marks.add("unreal")
         if known.stands_in and not (known.word == "it" and self._next(at) in BE):
-            self.marks.add("vague")
+            # "the gateway signs its requests" says whose they are
+            owned = known.word in _OWNED and any(word.head for word in self.words.values())
+            self.marks |= set() if owned else {"vague"}
         if self.head:
             self._subject(at, known)
         if known.finite:

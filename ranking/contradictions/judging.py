@@ -21,7 +21,7 @@ def conflict(a: Claim, b: Claim, oppositions: Oppositions, threshold: float) -> 
         return None
     pair = align(a, b)
     # what "it" is nobody knows in another text, unless the rest tells; two of them may be anything
-    vague = "vague" in a.marks & b.marks or ("vague" in a.marks | b.marks and len(pair.strong) < _PLENTY)
+    vague = len(pair.strong) < _PLENTY * (("vague" in a.marks) + ("vague" in b.marks))
     if vague or not (pair.strong or pair.one_kind):
         return None
     if a.cue or b.cue:

@@ -125,7 +125,7 @@ class _Difference(NamedTuple):
 
 # what judging allows beside the conflict itself, and the words of the conflict
 _OPPOSED, _NEGATED, _CUED, _VALUED = _Difference(1, 4), _Difference(0, 2), _Difference(2, 4), _Difference(1, 5)
-_NAMED, _SWAPPED, _HELD = _Difference(3, 4), _Difference(2, 2), _Difference(1, 2)
+_NAMED, _SWAPPED, _HELD = _Difference(3, 4), _Difference(2, 2), _Difference(1, 1)
 
 
 def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool = False) -> Pairs:
@@ -140,7 +140,7 @@ def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool =
     valued = _apart(read.values[left], read.values[right]) & one_thing
     swapped = _apart(read.names[left], read.names[right]) & one_thing
     named = ((frames != 0) & swapped) | (read.marked[left] & read.marked[right] & one_thing)
-    held = (frames & HOLDER_BITS) != 0
+    held = ((frames & HOLDER_BITS) != 0) & ((read.names[left] | read.names[right]) != 0)
     any_kind = opposed | negated | cued | valued | named | swapped | held
     apart = read.home[left] != read.home[right]
     if common:
@@ -158,11 +158,12 @@ def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool =
     sizes = np.diff(read.words.indptr)
     one, other = sizes[left] - shared, sizes[right] - shared
     smaller = shared + np.minimum(one, other)
-    short = (smaller <= _FEW) & np.where(one <= other, read.alone[left], read.alone[right])
+    alone = np.where(one <= other, read.alone[left], read.alone[right])
+    short = (smaller <= _FEW) & alone
     near = shared >= np.maximum(np.where(short, 1, 2), np.ceil(threshold * (smaller - 1)))
     if common:
-        # two words that many sentences hold say little: there must be a third, or hardly any other
-        near &= (shared > _FEW) | (smaller - shared <= 1)
+        # two words that many sentences hold say little: there must be a third, or hardly another in the sentence
+        near &= (shared > _FEW) | ((smaller - shared <= 1) & alone)
     # weak words are no difference
     one = one - np.bitwise_count(read.weak[left] & ~read.weak[right])
     other = other - np.bitwise_count(read.weak[right] & ~read.weak[left])

@@ -1,3 +1,4 @@
+from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
@@ -29,6 +30,8 @@ _VALUES = (
 _FRAMES = HOLDS_ONE | ATTRIBUTES | ONE_HOLDER
 WORD = 64
 _HALF = 32
+# a scope is looked at again and again, and its words hardly change
+_REMEMBERED = 1 << 17
 _FRAME_BIT = {frame: 1 << place % WORD for place, frame in enumerate(sorted(_FRAMES | frozenset(KIND.values())))}
 _WEAK_BIT = {word: 1 << place % WORD for place, word in enumerate(sorted(WEAK))}
 HOLDER_BITS = np.bitwise_or.reduce([np.uint64(_FRAME_BIT[holder]) for holder in ONE_HOLDER])
@@ -76,6 +79,7 @@ class Vocabulary(NamedTuple):
     against: Bits
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _piece(piece: str) -> _Piece:
     word = piece.lower()
     if "'" in word:
