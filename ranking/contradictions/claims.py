@@ -44,6 +44,7 @@ class _Reader:
     """Reads one clause from left to right."""
 
     def __init__(self, tokens: list[Token], *, goes_on: bool) -> None:
+        relative = tokens[0].lower == "which"
         while len(tokens) > 1 and tokens[0].lower in OPENERS:
             tokens = tokens[1:]
         self.tokens = tokens
@@ -57,6 +58,9 @@ class _Reader:
         self.retired: set[str] = set()
         self.instead: set[str] = set()
         self.marks: set[str] = {"told"} if goes_on else set()
+        if relative:
+            # "…, which arrived on Monday": what did, only the clause before tells
+            self.marks.add("vague")
         self.scopes: set[tuple[str, str]] = set()
         self.times: set[tuple[object, ...]] = set()
         self.conditions: set[str] = set()

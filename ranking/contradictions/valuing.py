@@ -5,6 +5,7 @@ from ranking.contradictions.claim import Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
 from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, SEVERAL
 from ranking.contradictions.naming import other_name
+from ranking.contradictions.stems import stem
 
 # words one side may say beside the value; twice as many where plenty is shared
 _BESIDE = 2
@@ -14,6 +15,7 @@ _SHARED = 2
 # shared words that make one event of two tellings, and words beside a value that make one slot of two
 _EVENT = 4
 _FRAME = 4
+_STATED = frozenset(map(stem, ("version", "release")))
 _NAMED_VALUES = frozenset({"quoted", "address"})
 
 
@@ -68,7 +70,8 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and not (a_rest and b_rest)
         and not any(slot.value.kind in WHEN or slot.value.kind == one.value.kind for slot in (*a_rest, *b_rest))
         # "in version 2 of the SDK" says which; "is at version 2" says what
-        and not (one.which and (one.head or one.after))
+        and not (one.which and (one.head or one.after or one.label not in _STATED))
+        and not str(one.value.norm).startswith("http")
         and "stranger" not in pair.a.marks | pair.b.marks
     )
     if not fires:
