@@ -11,10 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from ranking import detect_contradictions
-
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
@@ -69,6 +65,11 @@ def share(text: str) -> float:
 
 def main(args: argparse.Namespace, _settings: Settings) -> int:
     """Print every finding, the most severe first; lines that are no observation are named on stderr and skipped."""
+    # other jobs start without waiting for the library
+    import numpy as np  # noqa: PLC0415
+
+    from ranking import detect_contradictions  # noqa: PLC0415
+
     lines = list(read(args.file, lambda sentence: print(sentence, file=sys.stderr)))
     texts = {line.id: line.content for line in lines}
     columns = {
