@@ -1,0 +1,276 @@
+from ranking.contradictions.claim import Slot, Span, Word
+from ranking.contradictions.clauses import OPENERS
+from ranking.contradictions.cues import find_cue
+from ranking.contradictions.facts import Facts, facts
+from ranking.contradictions.grammar import BE, counted_noun, ends_subject, happened, is_verb, written_as_name
+from ranking.contradictions.lexicon import (
+    BEFORE_TO,
+    FINITE,
+    INDEFINITE,
+    INDEXED,
+    PERIODS,
+    QUANTIFIERS,
+    STRANGERS,
+    WEAK,
+)
+from ranking.contradictions.measures import WEEKDAYS
+from ranking.contradictions.reading import Token
+from ranking.contradictions.stems import stem
+from ranking.contradictions.values import value_at
+
+_ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
+# words after "not" that make it deny nothing, or less than the clause
+_NOT_A_DENIAL = frozenset({"only", "just", "necessarily", "mention", "least"})
+_NOT_YET = frozenset({"yet", "sure", "certain"})
+_NOT_NO = frozenset({",", "one", "matter", "problem"})
+_OPENING = frozenset({":", "("})
+_COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
+_PERSONAL = frozenset({"i", "i'm", "i've", "here", "let"})
+_OWNED = frozenset({"its", "their", "his", "her"})
+_WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
+_PARTICLES = frozenset({"on", "off", "up", "down"})
+_TURNED = frozenset({"turned", "switched", "toggled", "set"})
+# how many words beside a value tell which slot it fills
+_FRAME = 4
+# a clause of fewer words and no verb is a heading
+_SENTENCE = 4
+
+
+class ClauseReader:
+    """Reads one clause from left to right."""
+
+    def __init__(self, tokens: list[Token], *, goes_on: bool) -> None:
+        relative = tokens[0].lower == "which"
+        while len(tokens) > 1 and tokens[0].lower in OPENERS:
+            tokens = tokens[1:]
+        self.tokens = tokens
+        self.lowers = [token.lower for token in tokens]
+        self.cue = find_cue(tokens, self.lowers)
+        self.words: dict[str, Word] = {}
+        self.slots: list[Slot] = []
+        self.said: dict[str, Span] = {}
+        self.sequence: list[object] = []
+        self.negation: list[Span] = []
+        self.retired: set[str] = set()
+        self.instead: set[str] = set()
+        self.marks: set[str] = {"told"} if goes_on else set()
+        if relative:
+            # "…, which arrived on Monday": what did, only the clause before tells
+            self.marks.add("vague")
+        self.scopes: set[tuple[str, str]] = set()
+        self.times: set[tuple[object, ...]] = set()
+        self.conditions: set[str] = set()
+        self.head, self.conditional, self.label, self.skip, self.small = True, False, "", 0, 0
+
+    def read(self) -> None:
+        in_cue = self.cue.tokens if self.cue else frozenset[int]()
+        for at, token in enumerate(self.tokens):
+            if at < self.skip:
+                continue
+            if token.kind == "comma":
+                self._comma(at, token)
+            elif at in in_cue:
+                self.head = self.head and self.lowers[at] in {"from", "off"}
+                self.sequence.append(self.lowers[at])
+            elif not self._value(at) and token.kind not in _ASIDE:
+                self._word(at, token, facts(self.lowers[at]))
+        self._mark_whole()
+        self._settle()
+
+    def _mark_whole(self) -> None:
+        """Note what only the whole clause tells."""
+        if not self.head:
+            self.marks |= {"told", "verb"}
+        elif self._reads_as_sentence():
+            self.marks.add("told")
+        if self.lowers[0] in _WISHES:
+            self.marks.add("order")
+        if self._of_strangers():
+            self.marks.add("stranger")
+        if not self.small and len(self.words) > 1:
+            # every word written large: a heading
+            self.marks.add("title")
+
+    def _of_strangers(self) -> bool:
+        """Whether it is said of a man, two dogs, some people: of nobody known."""
+        if self.lowers[0] in INDEFINITE and any(
+            lower in BE and self._next(at).endswith("ing") for at, lower in enumerate(self.lowers)
+        ):
+            return True
+        first = next((word for word in self.words.values() if word.key in STRANGERS), None)
+        return first is not None and any(lower in INDEFINITE for lower in self.lowers[: first.place])
+
+    def _reads_as_sentence(self) -> bool:
+        """Whether a clause without a verb we know says something: no heading, no line of a list."""
+        large = sum(word.name for word in self.words.values())
+        return (
+            len(self.tokens) >= _SENTENCE
+            and 2 * large < len(self.words)
+            and not (self.slots and self.slots[0].place == 0)
+        )
+
+    def _next(self, at: int) -> str:
+        return self.lowers[at + 1] if at + 1 < len(self.lowers) else ""
+
+    def _comma(self, at: int, token: Token) -> None:
+        if token.text == ",":
+            self.conditional = False
+            if self.head:
+                # what comes before the subject, "Every Friday, …", is not part of it
+                self.words = {key: word._replace(head=False) for key, word in self.words.items()}
+                self.slots = [slot._replace(head=False) for slot in self.slots]
+        elif token.text == ":" and at + 1 < len(self.tokens):
+            # what stands before a colon is what the rest is said of
+            self.words = {key: word._replace(head=True) for key, word in self.words.items()}
+            self.slots = [slot._replace(head=True, which=True) for slot in self.slots]
+            self.head = False
+
+    def _value(self, at: int) -> bool:
+        found = value_at(self.tokens, at)
+        if found is None:
+            return False
+        value, self.skip = found.value, at + found.taken
+        self.sequence.append(value.key)
+        if value.kind == "ago":
+            self.times.add(value.key)
+        elif self.conditional:
+            self.conditions.add(str(value.key))
+        else:
+            noun = counted_noun(self.tokens, self.skip)
+            # "sprint 14" and "node 2" are names
+            named = self.head and at > 0 and not noun and facts(self.lowers[at - 1]).key == self.label
+            which = (value.kind == "number" and (self.label in INDEXED or named)) or (
+                self.head and value.kind in {"address", "quoted"}
+            )
+            self.slots.append(Slot(value, at, self.head, self.label, noun, which=which))
+            self._place(at, str(value.norm))
+        return True
+
+    def _word(self, at: int, token: Token, known: Facts) -> None:
+        self.sequence.append(known.key)
+        if known.negator or (known.key == "fail" and self._next(at) == "to"):
+            self._negator(at, token, known)
+            return
+        following = self._next(at)
+        if known.word not in _PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in _TURNED):
+            self.said.setdefault(known.key, (token.start, token.end))
+        if following and self.tokens[at + 1].tied and self.tokens[at + 1].kind == "word":
+            self.said.setdefault(stem(known.word + following), (token.start, self.tokens[at + 1].end))
+        if known.condition and not (known.word == "once" and following in {"a", "per"}):
+            self.conditional = True
+            self.conditions.add("unless" if known.word in {"unless", "except"} else "if")
+            return
+        self._manner(at, token, known)
+        if known.time or (known.relative_time and (following in PERIODS or following in WEEKDAYS)):
+            self.times.add((known.word, following if known.relative_time else ""))
+            self.skip = at + 1 + known.relative_time
+        elif len(token.text) == 1 and token.text.isupper() and at and token.text != "I":
+            # "server A" is not server B
+            self.words[token.lower] = Word(token.lower, token.start, token.end, at, True, self.head, "", self.label)  # noqa: FBT003
+        elif not known.stop and not (
+            known.relative_time and self.tokens[at + 1 : at + 2] and self.tokens[at + 1].kind == "number"
+        ):
+            self._content(at, token, known)
+
+    def _negator(self, at: int, token: Token, known: Facts) -> None:
+        following = self._next(at)
+        idle = following in _NOT_A_DENIAL or (known.word == "not" and following == "like")
+        if idle or (known.word == "no" and following in _NOT_NO):
+            return
+        if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:
+            # "120 stars, not 300" puts a number right and denies nothing
+            self.skip = at + 2
+            return
+        if following in _NOT_YET:
+            self.marks.add("unreal")
+            return
+        if known.word == "without" or (known.word == "no" and at and self.lowers[at - 1] == "with"):
+            self.marks.add("without")
+        if "who" in self.lowers[:at]:
+            # "a man who is not smoking" denies it of those alone
+            self.marks.add("of some")
+        self.negation.append((token.start, token.end))
+        self.said.setdefault(known.key, (token.start, token.end))
+        self._manner(at, token, known)
+
+    def _manner(self, at: int, token: Token, known: Facts) -> None:
+        """Note how the claim is made: supposed, due, possible, past, comparing; and where its verb begins."""
+        self.marks |= known.marks
+        before = self.lowers[at - 1] if at else ""
+        if known.unreal and (known.word != "going" or (self._next(at) == "to" and before in BE)):
+            self.marks.add("unreal")
+        if known.may and token.text != "May":
+            self.marks.add("may")
+        if (known.word == "than" and before not in _COMPARED) or (
+            known.word == "as" and self.lowers[max(at - 3, 0) : at].count("as")
+        ):
+            self.marks.add("compares")
+        if known.word in BEFORE_TO and self._next(at) == "to":
+            self.marks.add("unreal")
+        if known.stands_in and not (known.word == "it" and self._next(at) in BE):
+            # "the gateway signs its requests" says whose they are
+            owned = known.word in _OWNED and any(word.head for word in self.words.values())
+            self.marks |= set() if owned else {"vague"}
+        if self.head:
+            self._subject(at, known)
+        if known.finite:
+            self.head = False
+
+    def _subject(self, at: int, known: Facts) -> None:
+        """Note of whom the claim is, and whether its verb tells what happened once."""
+        if known.event and happened(self.lowers, at, known):
+            self.marks.add("event")
+        if known.other_person:
+            self.marks.add("other")
+        if known.vague and self._next(at) in FINITE:
+            self.marks.add("vague")
+        if known.word in QUANTIFIERS:
+            self.marks.add("of some")
+        if known.word in _PERSONAL:
+            self.marks.add("me")
+
+    def _content(self, at: int, token: Token, known: Facts) -> None:
+        if self.conditional:
+            self.conditions.add(known.key)
+            return
+        if known.scope:
+            self.scopes.add((known.scope, known.key))
+        if self.head and (is_verb(self.lowers, at, known) if known.verb else ends_subject(self.tokens, at, known)):
+            self.head = False
+            if not at:
+                self.marks.add("order")
+        if known.key not in self.words:
+            name = known.always_name or written_as_name(token, first=at == 0 or self.lowers[at - 1] in _OPENING)
+            bound = token.lower.endswith("'s") or (at > 0 and self.lowers[at - 1] == "of")
+            self.words[known.key] = Word(
+                known.key, token.start, token.end, at, name, self.head, known.kind, self.label, bound
+            )
+            self.small += token.text[0].islower()
+        self._place(at, known.key)
+        self.label = known.key
+
+    def _place(self, at: int, key: str) -> None:
+        if self.cue is None:
+            return
+        if self.cue.retired is not None and at in self.cue.retired:
+            self.retired.add(key)
+        if at in self.cue.instead:
+            self.instead.add(key)
+
+    def _settle(self) -> None:
+        if self.head and all(word.head for word in self.words.values()) and all(slot.head for slot in self.slots):
+            # a fragment: nothing was said of it, so nothing is its subject
+            self.words = {key: word._replace(head=False) for key, word in self.words.items()}
+            self.slots = [slot._replace(head=False) for slot in self.slots]
+        if self.slots:
+            around = sorted(
+                [(word.place, word.key) for word in self.words.values() if word.key not in WEAK]
+                + [(slot.place, str(slot.value.norm)) for slot in self.slots]
+            )
+            self.slots = [
+                slot._replace(
+                    before=tuple(key for place, key in reversed(around) if place < slot.place)[:_FRAME],
+                    after=tuple(key for place, key in around if place > slot.place)[:_FRAME],
+                )
+                for slot in self.slots
+            ]
