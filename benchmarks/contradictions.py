@@ -73,6 +73,18 @@ def observations(count: int, seed: int = SEED) -> list[str]:
     return written
 
 
+def planted(texts: Sequence[str], share: int = 100) -> list[str]:
+    """Texts as they are, one in so many replaced by a claim that another one of them contradicts."""
+    mixed = list(texts)
+    for at in range(0, len(mixed) - 1, 2 * share):
+        name = f"{_PARTS[at % len(_PARTS)]}-{at:x}"
+        mixed[at], mixed[at + 1] = (
+            f"The {name} service listens on port {at}.",
+            f"The {name} service listens on port 1{at}.",
+        )
+    return mixed
+
+
 def drift(folder: Path) -> Iterator[dict[str, object]]:
     """Real statements of one fact, and each of them against its nearest strangers."""
     lines = (folder / "drift_pairs_dev.jsonl").read_text(encoding="utf-8").splitlines()
@@ -152,6 +164,8 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
         rows += drift(Path(given))
         spoken = dict.fromkeys(text for _, texts in turns(Path(given)) for text in texts)
         corpora["chat turns"] = list(spoken)[:size]
+        corpora["chat turns, 1 % planted"] = planted(corpora["chat turns"])
+    corpora["25 random words, 1 % planted"] = planted(corpora["25 random words"])
     figures: dict[str, object] = {"limit, of fingerprints": SLOWEST}
     for name, texts in corpora.items():
         hashing, searching = seconds(texts, 5)

@@ -1,13 +1,16 @@
+from bisect import bisect_left, bisect_right
+
 from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import find_cue
-from ranking.contradictions.facts import Facts, facts
+from ranking.contradictions.facts import PARTICLES, PERSONAL, Facts, facts
 from ranking.contradictions.grammar import BE, counted_noun, ends_subject, happened, is_verb, written_as_name
 from ranking.contradictions.lexicon import (
     BEFORE_TO,
     FINITE,
     INDEFINITE,
     INDEXED,
+    OWNED,
     PERIODS,
     QUANTIFIERS,
     STRANGERS,
@@ -25,15 +28,12 @@ _NOT_YET = frozenset({"yet", "sure", "certain"})
 _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
 _COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
-_PERSONAL = frozenset({"i", "i'm", "i've", "here", "let"})
-_OWNED = frozenset({"its", "their", "his", "her"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
-_PARTICLES = frozenset({"on", "off", "up", "down"})
 _TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # how many words beside a value tell which slot it fills
 _FRAME = 4
 # a clause of fewer words and no verb is a heading
-_SENTENCE = 4
+SENTENCE = 4
 
 
 class ClauseReader:
@@ -72,6 +72,8 @@ class ClauseReader:
             elif at in in_cue:
                 self.head = self.head and self.lowers[at] in {"from", "off"}
                 self.sequence.append(self.lowers[at])
+            elif token.kind == "word" and (known := facts(self.lowers[at])).plain:
+                self._plain(at, token, known)
             elif not self._value(at) and token.kind not in _ASIDE:
                 self._word(at, token, facts(self.lowers[at]))
         self._mark_whole()
@@ -104,7 +106,7 @@ class ClauseReader:
         """Whether a clause without a verb we know says something: no heading, no line of a list."""
         large = sum(word.name for word in self.words.values())
         return (
-            len(self.tokens) >= _SENTENCE
+            len(self.tokens) >= SENTENCE
             and 2 * large < len(self.words)
             and not (self.slots and self.slots[0].place == 0)
         )
@@ -146,16 +148,29 @@ class ClauseReader:
             self._place(at, str(value.norm))
         return True
 
+    def _plain(self, at: int, token: Token, known: Facts) -> None:
+        """What ``_word`` comes to for most words."""
+        self.sequence.append(known.key)
+        self.said.setdefault(known.key, (token.start, token.end))
+        if at + 1 < len(self.tokens):
+            self._compound(token, known, self.tokens[at + 1])
+        if not known.stop:
+            self._content(at, token, known)
+
+    def _compound(self, token: Token, known: Facts, following: Token) -> None:
+        if following.tied and following.kind == "word":
+            self.said.setdefault(stem(known.word + following.lower), (token.start, following.end))
+
     def _word(self, at: int, token: Token, known: Facts) -> None:
         self.sequence.append(known.key)
         if known.negator or (known.key == "fail" and self._next(at) == "to"):
             self._negator(at, token, known)
             return
         following = self._next(at)
-        if known.word not in _PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in _TURNED):
+        if known.word not in PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in _TURNED):
             self.said.setdefault(known.key, (token.start, token.end))
-        if following and self.tokens[at + 1].tied and self.tokens[at + 1].kind == "word":
-            self.said.setdefault(stem(known.word + following), (token.start, self.tokens[at + 1].end))
+        if following:
+            self._compound(token, known, self.tokens[at + 1])
         if known.condition and not (known.word == "once" and following in {"a", "per"}):
             self.conditional = True
             self.conditions.add("unless" if known.word in {"unless", "except"} else "if")
@@ -209,7 +224,7 @@ class ClauseReader:
             self.marks.add("unreal")
         if known.stands_in and not (known.word == "it" and self._next(at) in BE):
             # "the gateway signs its requests" says whose they are
-            owned = known.word in _OWNED and any(word.head for word in self.words.values())
+            owned = known.word in OWNED and any(word.head for word in self.words.values())
             self.marks |= set() if owned else {"vague"}
         if self.head:
             self._subject(at, known)
@@ -226,7 +241,7 @@ class ClauseReader:
             self.marks.add("vague")
         if known.word in QUANTIFIERS:
             self.marks.add("of some")
-        if known.word in _PERSONAL:
+        if known.word in PERSONAL:
             self.marks.add("me")
 
     def _content(self, at: int, token: Token, known: Facts) -> None:
@@ -267,10 +282,12 @@ class ClauseReader:
                 [(word.place, word.key) for word in self.words.values() if word.key not in WEAK]
                 + [(slot.place, str(slot.value.norm)) for slot in self.slots]
             )
+            places = [place for place, _ in around]
+            keys = [key for _, key in around]
             self.slots = [
                 slot._replace(
-                    before=tuple(key for place, key in reversed(around) if place < slot.place)[:_FRAME],
-                    after=tuple(key for place, key in around if place > slot.place)[:_FRAME],
+                    before=tuple(keys[max((at := bisect_left(places, slot.place)) - _FRAME, 0) : at][::-1]),
+                    after=tuple(keys[(at := bisect_right(places, slot.place)) : at + _FRAME]),
                 )
                 for slot in self.slots
             ]

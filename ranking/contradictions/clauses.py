@@ -11,15 +11,15 @@ _DASHES = frozenset({"-", "--", "—", "–"})
 # words that open a clause which only a comma parts from the one before
 OPENERS = words("clause_openers")
 _GOES_ON = frozenset({"including", "especially"})
-_SPEAKERS = words("speakers")
-_STARTS = _SPEAKERS | words("clause_starts")
-_AFTER_ASIDE = frozenset({"i", "i'm", "i've", "we", "we've", "they're", "it's", "he's", "she's"})
+SPEAKERS = words("speakers")
+STARTS = SPEAKERS | words("clause_starts")
+AFTER_ASIDE = frozenset({"i", "i'm", "i've", "we", "we've", "they're", "it's", "he's", "she's"})
 _ASIDES = frozenset({"to", "speaking", "by"})
-_QUESTIONS = frozenset({"how", "what", "why", "who", "whose"})
-_AUXILIARIES = words("auxiliaries")
-_SUBJECTS = words("subjects")
+QUESTIONS = frozenset({"how", "what", "why", "who", "whose"})
+AUXILIARIES = words("auxiliaries")
+SUBJECTS = words("subjects")
 _INTRODUCES = words("introduces")
-_OWNERS = frozenset({"the", "our", "my", "your", "this", "these", "those", "all", "each", "every"})
+OWNERS = frozenset({"the", "our", "my", "your", "this", "these", "those", "all", "each", "every"})
 # how many tokens no aside has, and how many words of its own a clause needs after a colon or a dash
 _LONG_ASIDE = 5
 _CLAUSE = 4
@@ -58,8 +58,8 @@ def asks(tokens: list[Token]) -> bool:
         return False
     first, second = tokens[0].lower, tokens[1].lower
     return (
-        first in _QUESTIONS
-        or (first in _AUXILIARIES and second in _SUBJECTS)
+        first in QUESTIONS
+        or (first in AUXILIARIES and second in SUBJECTS)
         or (first in {"do", "have"} and second in {"you", "we", "they", "i"})
     )
 
@@ -73,8 +73,8 @@ def _parts(tokens: list[Token], at: int, clause: list[Token]) -> bool | None:
         return False
     if token.lower != "and" or at + 1 >= len(tokens):
         return None
-    if tokens[at + 1].lower in _SPEAKERS or (
-        tokens[at + 1].lower in _OWNERS and any(map(is_verb_form, clause)) and _has_verb(tokens, at + 2)
+    if tokens[at + 1].lower in SPEAKERS or (
+        tokens[at + 1].lower in OWNERS and any(map(is_verb_form, clause)) and _has_verb(tokens, at + 2)
     ):
         return False
     return True if is_verb_form(tokens[at + 1]) and any(map(is_verb_form, clause)) else None
@@ -97,7 +97,7 @@ def _parts_at_sign(tokens: list[Token], at: int, clause: list[Token]) -> bool | 
     if following in OPENERS:
         return following in _GOES_ON
     aside = len(clause) > _LONG_ASIDE or clause[0].lower in _ASIDES
-    ends = (following in {"and", "or"} and after in _STARTS) or (following in _AFTER_ASIDE and aside)
+    ends = (following in {"and", "or"} and after in STARTS) or (following in AFTER_ASIDE and aside)
     return False if ends else None
 
 

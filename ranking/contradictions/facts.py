@@ -4,6 +4,7 @@ from typing import NamedTuple
 from ranking.contradictions.lexicon import (
     ABLE,
     AMBIGUOUS,
+    BEFORE_TO,
     CONDITIONS,
     DUTY,
     FINITE,
@@ -11,6 +12,7 @@ from ranking.contradictions.lexicon import (
     NEGATORS,
     OTHER_PEOPLE,
     PAST,
+    QUANTIFIERS,
     RELATIVE_TIMES,
     SCOPES,
     STAND_INS,
@@ -20,10 +22,11 @@ from ranking.contradictions.lexicon import (
     VERBS,
 )
 from ranking.contradictions.stems import stem
+from ranking.contradictions.values import VALUE_STARTS
 from ranking.contradictions.word_lists import words
 
-_VAGUE = frozenset({"it", "they", "this", "that", "these", "those"})
-_PAST_FORMS = words("past_forms")
+VAGUE = frozenset({"it", "they", "this", "that", "these", "those"})
+PAST_FORMS = words("past_forms")
 # what a word says of its claim wherever it stands
 _MARKS = {
     "duty": DUTY,
@@ -31,6 +34,10 @@ _MARKS = {
     "past": PAST,
     "me": frozenset({"you", "your", "you've", "you're"}),
 }
+# words that the reader of a clause looks at for one rule or another
+PARTICLES = frozenset({"on", "off", "up", "down"})
+PERSONAL = frozenset({"i", "i'm", "i've", "here", "let"})
+_ACTS = PARTICLES | PERSONAL | BEFORE_TO | QUANTIFIERS | VALUE_STARTS | {"than", "as"}
 # one letter names nothing
 SHORTEST = 2
 # far fewer than a language has: what is not remembered is worked out again
@@ -60,6 +67,7 @@ class Facts(NamedTuple):
     scope: str
     kind: str
     always_name: bool
+    plain: bool
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -69,7 +77,7 @@ def facts(word: str) -> Facts:
     key = stem(word)
     contracted = "'" in word and word.partition("'")[0] in STOP
     manners = word == "may" or word in UNREAL or word in DUTY or word in ABLE
-    return Facts(
+    known = Facts(
         word=word,
         key=key,
         stop=word in STOP or len(word) < SHORTEST or contracted or manners,
@@ -81,13 +89,24 @@ def facts(word: str) -> Facts:
         finite=word in FINITE or word.endswith("n't"),
         verb=key in VERBS,
         inflected=word.endswith(("s", "ed")),
-        event=word in _PAST_FORMS or (word.endswith("ed") and key in VERBS),
+        event=word in PAST_FORMS or (word.endswith("ed") and key in VERBS),
         other_person=word in OTHER_PEOPLE,
-        vague=word in _VAGUE,
+        vague=word in VAGUE,
         stands_in=word in STAND_INS,
         time=word in TIMES,
         relative_time=word in RELATIVE_TIMES,
         scope=SCOPES.get(word, ""),
         kind=KIND.get(word, ""),
         always_name=word in KIND and word not in AMBIGUOUS,
+        plain=False,
     )
+    return known._replace(plain=_is_plain(known))
+
+
+def _is_plain(known: Facts) -> bool:
+    """Whether a word does nothing to its clause but be said there."""
+    roles = (
+        known.negator or known.condition or known.unreal or known.may or known.marks or known.finite or known.event
+        or known.other_person or known.vague or known.stands_in or known.time or known.relative_time
+    )  # fmt: skip
+    return not roles and len(known.word) >= SHORTEST and known.word not in _ACTS and known.key != "fail"

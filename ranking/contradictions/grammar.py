@@ -7,7 +7,7 @@ from ranking.contradictions.word_lists import words
 
 BE = words("be")
 _HAVE = BE | words("perfect")
-_BEFORE_NOUN = words("before_noun")
+BEFORE_NOUN = words("before_noun")
 _BEFORE_VERB = words("before_verb")
 _OBJECT_STARTS = words("object_starts")
 _COUNTED_TOO = frozenset({"new", "different"})
@@ -29,7 +29,7 @@ def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     if at == 0:
         return len(lowers) == 1 or (lowers[1] not in FINITE and not _verb_follows(lowers))
     before = lowers[at - 1]
-    if before in _BEFORE_NOUN:
+    if before in BEFORE_NOUN:
         return False
     surely = known.inflected or known.event or known.key not in NOUNS_TOO
     return surely or before in _BEFORE_VERB or before.endswith("s")
@@ -51,7 +51,7 @@ def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
         return False
     following = tokens[at + 1]
     starts = following.kind == "number" or following.lower in _OBJECT_STARTS
-    return starts and tokens[at - 1].lower not in _BEFORE_NOUN
+    return starts and tokens[at - 1].lower not in BEFORE_NOUN
 
 
 def counted_noun(tokens: list[Token], at: int) -> str:

@@ -8,7 +8,7 @@ from ranking.contradictions.valuing import valued
 _NEGATION_OVERLAP = 0.75
 # words that may stand beside opposed ones
 _BESIDE = 2
-_PLENTY = 3
+PLENTY = 3
 _NOT_CLAIMED = frozenset({"unreal", "compares"})
 _SAME_MANNER = frozenset({"may", "other"})
 _MANNERS = frozenset({"duty", "able", "past"})
@@ -21,7 +21,7 @@ def conflict(a: Claim, b: Claim, oppositions: Oppositions, threshold: float) -> 
         return None
     pair = align(a, b)
     # what "it" is nobody knows in another text, unless the rest tells; two of them may be anything
-    vague = len(pair.strong) < _PLENTY * (("vague" in a.marks) + ("vague" in b.marks))
+    vague = len(pair.strong) < PLENTY * (("vague" in a.marks) + ("vague" in b.marks))
     if vague or not (pair.strong or pair.one_kind):
         return None
     if a.cue or b.cue:

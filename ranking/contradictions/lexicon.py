@@ -61,6 +61,7 @@ SEVERAL = _stems("several")
 BEFORE_TO = words("before_to")
 # whoever they stand for is named elsewhere
 STAND_INS = words("stand_ins")
+OWNED = frozenset({"its", "their", "his", "her"})
 
 # a contradiction about one of these does more harm
 SECURITY = words("security")

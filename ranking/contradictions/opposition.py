@@ -143,6 +143,7 @@ def _compiled(pairs: Pairs) -> Oppositions:
 
 
 _LEAST = {"un": 4, "non": 3, "dis": 6, "in": 6, "im": 6, "ir": 6}
+DENYING = tuple(_LEAST)
 
 
 def are_opposed(one: str, other: str) -> bool:

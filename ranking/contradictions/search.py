@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
+from ranking.contradictions.judging import PLENTY
 from ranking.contradictions.sentences import Sentences
 from ranking.contradictions.vocabulary import HOLDER_BITS, Bits, Flags, Ids
 
@@ -107,13 +109,21 @@ def _alike(read: Sentences, table: npt.NDArray[np.int64], rows: Ids) -> Iterator
 
 
 def _apart(one: Bits, other: Bits) -> Flags:
-    apart: Flags = ((one & ~other) != 0) & ((other & ~one) != 0)
+    """Whether each side has what the other has not, by one bit of it or by either of two."""
+    ours, theirs = (one & ~other) != 0, (other & ~one) != 0
+    apart: Flags = ours & theirs if ours.ndim == 1 else ours.any(axis=1) & theirs.any(axis=1)
     return apart
 
 
 def _twice_apart(one: Bits, other: Bits) -> Flags:
     twice: Flags = (np.bitwise_count(one & ~other) > 1) & (np.bitwise_count(other & ~one) > 1)
     return twice
+
+
+def _other_subject(read: Sentences, left: Ids, right: Ids) -> Flags:
+    """Whether one side's subject is an identifier that the other does not name."""
+    other: Flags = ((read.subjects[left] & ~read.things[right]) | (read.subjects[right] & ~read.things[left])) != 0
+    return other
 
 
 class _Difference(NamedTuple):
@@ -128,34 +138,94 @@ _OPPOSED, _NEGATED, _CUED, _VALUED = _Difference(1, 4), _Difference(0, 2), _Diff
 _NAMED, _SWAPPED, _HELD = _Difference(3, 4), _Difference(2, 2), _Difference(1, 1)
 
 
-def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool = False) -> Pairs:
-    """The pairs of sentences that hold what one of the four kinds of conflict needs, and agree in enough words."""
+class _Kinds(NamedTuple):
+    """Which kinds of conflict each pair of stretches may be."""
+
+    opposed: Flags
+    negated: Flags
+    cued: Flags
+    valued: Flags
+    named: Flags
+    swapped: Flags
+    held: Flags
+
+    @property
+    def any_kind(self) -> Flags:
+        found: Flags = np.logical_or.reduce(self)
+        return found
+
+    def at(self, kept: Ids | Flags) -> "_Kinds":
+        return _Kinds(*(flags[kept] for flags in self))
+
+    def fit(self, one: Ids, other: Ids) -> Flags:
+        """Whether sides that differ in so many words may conflict in one of the ways they could."""
+        fewer, more = np.minimum(one, other), np.maximum(one, other)
+        limits = (_OPPOSED, _NEGATED, _CUED, _VALUED, _NAMED, _SWAPPED, _HELD)
+        fits = [
+            flags & (fewer <= limit.fewer) & (more <= limit.more) for flags, limit in zip(self, limits, strict=True)
+        ]
+        found: Flags = np.logical_or.reduce(fits)
+        return found
+
+
+def _any_chance(read: Sentences, pairs: Pairs) -> Pairs:
+    """The pairs left by a quick look: most words shared by two sentences are shared by two that cannot conflict."""
+    holds = (
+        read.opposed.any(axis=1), read.values.any(axis=1), read.names.any(axis=1), read.marked, read.things != 0,
+        (read.frames & HOLDER_BITS) != 0,
+    )  # fmt: skip
+    both = np.packbits(holds, axis=0)[0]
+    either = (read.negators > 0) | read.cued
     left, right = pairs
+    chance = ((both[left] & both[right]) != 0) | either[left] | either[right]
+    return left[chance], right[chance]
+
+
+def _kinds(read: Sentences, left: Ids, right: Ids) -> _Kinds:
     frames = read.frames[left] & read.frames[right]
     opposed = ((read.opposed[left] & read.against[right]) != 0).any(axis=1)
     negated = read.negators[left] != read.negators[right]
-    cued = read.cued[left] != read.cued[right]
-    # where two numbers differ on both sides, two things are spoken of
-    one_thing = ~_twice_apart(read.numbers[left], read.numbers[right])
-    valued = _apart(read.values[left], read.values[right]) & one_thing
+    # where two numbers or identifiers differ on both sides, two things are spoken of
+    numbers, things = (read.numbers[left], read.numbers[right]), (read.things[left], read.things[right])
+    identified = _apart(*things)
+    one_thing = ~_twice_apart(*numbers) & ~identified
+    identified &= ~_twice_apart(*things) & ~_apart(*numbers) & ~_other_subject(read, left, right) & ~opposed & ~negated
     swapped = _apart(read.names[left], read.names[right]) & one_thing
-    named = ((frames != 0) & swapped) | (read.marked[left] & read.marked[right] & one_thing)
-    held = ((frames & HOLDER_BITS) != 0) & ((read.names[left] | read.names[right]) != 0)
-    any_kind = opposed | negated | cued | valued | named | swapped | held
-    apart = read.home[left] != read.home[right]
+    holder = ((frames & HOLDER_BITS) != 0) & ((read.names[left] | read.names[right]) != 0).any(axis=1)
+    return _Kinds(
+        opposed=opposed & one_thing,
+        negated=negated & one_thing,
+        cued=read.cued[left] != read.cued[right],
+        valued=(_apart(read.values[left], read.values[right]) & one_thing) | identified,
+        named=((frames != 0) & swapped) | (read.marked[left] & read.marked[right] & one_thing),
+        swapped=swapped,
+        held=holder & one_thing,
+    )
+
+
+def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool = False) -> Pairs:
+    """The pairs of sentences that hold what one of the four kinds of conflict needs, and agree in enough words."""
+    left, right = _any_chance(read, pairs)
+    kinds = _kinds(read, left, right)
+    apart = (read.home[left] != read.home[right]) & kinds.any_kind
+    # what is only a heading says nothing, unless that something ended
+    apart &= (read.told[left] | read.cued[left]) & (read.told[right] | read.cued[right])
     if common:
-        # of many that share their words, "cart-12" and "cart-34" are two things
+        # of many that share their words, "cart/12" and "cart/34" are two things
         numbers = (read.numbers[left], read.numbers[right])
         unlike = (numbers[0] != 0) & (numbers[1] != 0) & ((numbers[0] & numbers[1]) == 0)
         apart &= ~(read.marked[left] & read.marked[right] & unlike)
-    kept = np.flatnonzero(apart & any_kind)
+    kept = np.flatnonzero(apart)
     # one pair may share several words
     low, high = np.minimum(left[kept], right[kept]), np.maximum(left[kept], right[kept])
     keys, first = np.unique(low * np.int64(len(read.owner)) + high, return_index=True)
-    kept = kept[first]
+    kinds = kinds.at(kept[first])
     left, right = keys // len(read.owner), keys % len(read.owner)
-    shared = _shared(read, left, right)
-    sizes = np.diff(read.words.indptr)
+    # an identifier is judged as a value, not as a word
+    sizes = np.diff(read.words.indptr) - np.bitwise_count(read.identifiers)
+    shared = _in_common((read.words, left), (read.words, right))
+    shared -= np.bitwise_count(read.identifiers[left] & read.identifiers[right])
+    shared = np.maximum(shared, 0)
     one, other = sizes[left] - shared, sizes[right] - shared
     smaller = shared + np.minimum(one, other)
     alone = np.where(one <= other, read.alone[left], read.alone[right])
@@ -167,29 +237,35 @@ def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool =
     # weak words are no difference
     one = one - np.bitwise_count(read.weak[left] & ~read.weak[right])
     other = other - np.bitwise_count(read.weak[right] & ~read.weak[left])
-    fewer, more = np.minimum(one, other), np.maximum(one, other)
+    swaps = (kinds.named | kinds.swapped) & ~(kinds.opposed | kinds.negated | kinds.cued | kinds.valued | kinds.held)
+    near &= kinds.fit(one, other) & ~(swaps & (np.minimum(one, other) == 0))
+    near |= kinds.valued & (np.maximum(one, other) == 0)
+    return _of_one_thing(read, left[near], right[near], kinds.at(near), threshold)
 
-    def within(limit: _Difference) -> Flags:
-        fits: Flags = (fewer <= limit.fewer) & (more <= limit.more)
-        return fits
 
-    alike = (
-        (opposed[kept] & within(_OPPOSED))
-        | (negated[kept] & within(_NEGATED))
-        | (cued[kept] & within(_CUED))
-        | (valued[kept] & within(_VALUED))
-        | (named[kept] & (fewer > 0) & within(_NAMED))
-        | (swapped[kept] & (fewer > 0) & within(_SWAPPED))
-        | (held[kept] & within(_HELD))
+def _of_one_thing(read: Sentences, left: Ids, right: Ids, kinds: _Kinds, threshold: float) -> Pairs:
+    """The sentences of pairs of stretches whose clauses, as far as they surely reach, may agree and conflict too."""
+    wholes = read.whole[left], read.whole[right]
+    shared = _in_common((read.wholes, wholes[0]), (read.wholes, wholes[1]))
+    vague = read.vague[left].astype(np.int64) + read.vague[right]
+    sizes = np.diff(read.clauses.indptr)
+    ones, others = sizes[read.clause[left]], sizes[read.clause[right]]
+    # what one clause surely says, and the other surely does not; neither weak words nor identifiers
+    own = ones - _in_common((read.clauses, read.clause[left]), (read.wholes, wholes[1])) - read.beside[left]
+    theirs = others - _in_common((read.clauses, read.clause[right]), (read.wholes, wholes[0])) - read.beside[right]
+    # the words around a value may make one slot of two clauses that differ in all the rest
+    fits = kinds.fit(own, theirs) | kinds.cued | (kinds.valued & (shared >= PLENTY))
+    kept = (
+        fits & (shared >= PLENTY * vague) & (shared >= threshold * (np.minimum(ones, others) - read.beside[left] - 1))
     )
-    near = (near & alike) | (valued[kept] & (more == 0))
-    return read.owner[left[near]], read.owner[right[near]]
+    return read.owner[left[kept]], read.owner[right[kept]]
 
 
-def _shared(read: Sentences, left: Ids, right: Ids) -> Ids:
-    """How many words the sentences of each pair have in common."""
+def _in_common(one: tuple[csr_array, Ids], other: tuple[csr_array, Ids]) -> Ids:
+    """How many words the rows of each pair have in common, each row out of a table."""
     counts = [np.zeros(0, np.int64)]
-    for start in range(0, len(left), _BLOCK):
-        both = read.words[left[start : start + _BLOCK]].multiply(read.words[right[start : start + _BLOCK]])
+    for start in range(0, len(one[1]), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        both = one[0][one[1][rows]].multiply(other[0][other[1][rows]])
         counts.append(np.diff(both.tocsr().indptr).astype(np.int64))
     return np.concatenate(counts)

@@ -37,7 +37,7 @@ _NAMED: dict[str, tuple[str, object]] = {
     "midnight": ("clock", (0, True)),
 }
 _OFTEN = {"every": 1.0, "each": 1.0, "once": 1.0, "twice": 2.0}
-_STARTS = frozenset({*_NAMED, *MONTHS, *NUMBERS, *_OFTEN})
+VALUE_STARTS = frozenset({*_NAMED, *MONTHS, *NUMBERS, *_OFTEN})
 
 
 class Value(NamedTuple):
@@ -109,7 +109,7 @@ def value_at(tokens: list[Token], at: int) -> Found | None:
     """The value that begins with this token, if one does."""
     token = tokens[at]
     if token.kind == "word":
-        if token.lower not in _STARTS:
+        if token.lower not in VALUE_STARTS:
             return None
         found = _named(tokens, at)
         if found is not None:

@@ -70,7 +70,7 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and not (a_rest and b_rest)
         and not any(slot.value.kind in WHEN or slot.value.kind == one.value.kind for slot in (*a_rest, *b_rest))
         # "in version 2 of the SDK" says which; "is at version 2" says what
-        and not (one.which and (one.head or one.after or one.label not in _STATED))
+        and not (one.which and other.which and not _stated(one) and not _stated(other))
         and not str(one.value.norm).startswith("http")
         and "stranger" not in pair.a.marks | pair.b.marks
     )
@@ -79,6 +79,11 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
     kind = one.value.kind if one.value.kind != "address" else "name"
     left, right = (one.value.start, one.value.end), (other.value.start, other.value.end)
     return Conflict(Kind.VALUE, (left,), (right,), pair.overlap(), f"the same slot holds another {kind}")
+
+
+def _stated(slot: Slot) -> bool:
+    """Whether a number that says which one is also what is told: it ends the clause, after "version"."""
+    return not slot.head and not slot.after and slot.label in _STATED
 
 
 def _agree_beside(pair: Aligned) -> bool:
@@ -102,7 +107,9 @@ def _indexed(pair: Aligned) -> bool:
 
 def _framed(pair: Aligned, one: Slot, other: Slot) -> bool:
     """Whether the words right before and after two values are the same, whatever else the clauses say."""
-    if not pair.told_of_a_thing:
+    sides = ((pair.a_words, pair.a_slots), (pair.b_words, pair.b_slots))
+    two_subjects = all(any(word.head for word in words) or any(slot.head for slot in slots) for words, slots in sides)
+    if two_subjects or not pair.told_of_a_thing:
         return False
     before, after = _agreeing(one.before, other.before), _agreeing(one.after, other.after)
     return before > 0 and before + after >= _FRAME and len(pair.strong) >= _PLENTY and not (one.head or other.head)

@@ -9,15 +9,16 @@ from ranking.contradictions.cues import BE, CUE_PAIRS, CUE_WORDS
 from ranking.contradictions.facts import SHORTEST
 from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, KIND, NEGATORS, ONE_HOLDER, STOP, UNREAL, WEAK
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
-from ranking.contradictions.opposition import Oppositions, undenied
+from ranking.contradictions.opposition import DENYING, Oppositions, undenied
 from ranking.contradictions.stems import stem
+from ranking.contradictions.stretches import DASH, TIE, role
 from ranking.contradictions.word_lists import words
 
 Ids = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
-_JOINS = words("joins")
+_JOINS = words("joins") | {DASH}
 _SUPPOSED = UNREAL - {"going", "recommend", "plan", "plans"}
 _VALUES = (
     (frozenset(NUMBERS) - {"one", "half"})
@@ -58,6 +59,8 @@ class _Piece(NamedTuple):
     name: bool = False
     weak: int = 0
     frame: int = 0
+    role: int = 0
+    identifier: bool = False
 
 
 class Vocabulary(NamedTuple):
@@ -75,6 +78,9 @@ class Vocabulary(NamedTuple):
     be: Flags
     joins: Flags
     unreal: Flags
+    role: Ids
+    identifier: Flags
+    fails: Flags
     opposed: Bits
     against: Bits
 
@@ -86,21 +92,25 @@ def _piece(piece: str) -> _Piece:
         word = word.strip("'").removesuffix("'s")
     if not word:
         return _Piece()
-    key, opens, closes, be = stem(word), _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE
+    if TIE in word:
+        return _Piece(word, says=True, identifier=True)
+    key = stem(word)
+    opens, closes, be, part = _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE, role(word, key)
     if word in NEGATORS or word == "non" or word.endswith("n't"):
-        return _Piece(key, opens, closes, be, negator=True)
+        return _Piece(key, opens, closes, be, role=part, negator=True)
     stop = word in STOP
     if not stop and (word[0].isdigit() or word in _VALUES):
-        return _Piece(key, opens, closes, be, value=True)
+        return _Piece(key, opens, closes, be, role=part, value=True)
     joins, unreal, cue = word in _JOINS, word in _SUPPOSED, not stop and word in _LONE_CUES
     if stop or unreal or len(word) < SHORTEST or ("'" in word and word.partition("'")[0] in STOP):
-        return _Piece(key, opens, closes, be, joins=joins, unreal=unreal, cue=cue)
+        return _Piece(key, opens, closes, be, role=part, joins=joins, unreal=unreal, cue=cue)
     large, odd = not piece.islower(), not piece.isalpha()
     return _Piece(
         key,
         opens,
         closes,
         be,
+        role=part,
         joins=joins,
         cue=cue,
         says=True,
@@ -142,6 +152,9 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         be=flags("be"),
         joins=flags("joins"),
         unreal=flags("unreal"),
+        role=np.array(columns["role"], np.int64),
+        identifier=flags("identifier"),
+        fails=np.array([key == "fail" for key in columns["key"]], np.bool_),
         opposed=opposed,
         against=against,
     )
@@ -149,15 +162,15 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
 
 def _mark_denied(keys: tuple[str, ...], opposed: Bits, against: Bits) -> None:
     """Give a word and the same word with a denying prefix opposite bits, in the last column."""
-    places: dict[str, list[int]] = {}
-    for at, key in enumerate(keys):
-        places.setdefault(key, []).append(at)
-    for key, denials in places.items():
-        bare = undenied(key)
-        if bare is None or bare not in places:
-            continue
-        said, denied = (np.uint64(1 << (crc32(bare.encode("utf-8", "replace")) % _HALF + half)) for half in (0, _HALF))
-        for rows, own, other in ((places[bare], said, denied), (denials, denied, said)):
+    known = set(keys)
+    denied = {key: bare for key in known if key.startswith(DENYING) and (bare := undenied(key)) in known}
+    places: dict[str, list[int]] = {key: [] for pair in denied.items() for key in pair}
+    for at, key in enumerate(keys if denied else ()):
+        if key in places:
+            places[key].append(at)
+    for key, bare in denied.items():
+        said, denial = (np.uint64(1 << (crc32(bare.encode("utf-8", "replace")) % _HALF + half)) for half in (0, _HALF))
+        for rows, own, other in ((places[bare], said, denial), (places[key], denial, said)):
             opposed[rows, -1] |= own
             against[rows, -1] |= other
 

@@ -43,5 +43,5 @@ def test_among_many_texts_the_same_pairs_are_found_as_one_by_one() -> None:
         frozenset((2 * row, 2 * row + 1)) for row, pair in enumerate(PAIRS) if contradicts(pair.older, pair.newer)
     }
     # the index may pass over a pair whose clauses it cuts otherwise; it never adds one
-    assert len(one_by_one & found) >= 0.95 * len(one_by_one)
+    assert len(one_by_one & found) >= 0.98 * len(one_by_one)
     assert all(contradicts(texts[min(pair)], texts[max(pair)]) for pair in found)

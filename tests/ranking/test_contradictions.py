@@ -295,6 +295,26 @@ class TestCrowds:
         texts = ["The nightly backup job is enabled.", *crowd, "The nightly backup job is disabled."]
         assert only(detect_contradictions(texts)).ids == (0, count + 1)
 
+    def test_each_of_many_things_with_its_own_name_and_nothing_across_them(self) -> None:
+        first = [f"The shard-{row}b service listens on port {row + 1000}." for row in range(300)]
+        moved = [f"The shard-{row}b service listens on port {row + 5000}." for row in range(300)]
+        found = detect_contradictions([*first, *moved])
+        assert sorted(one.ids for one in found) == [(row, row + 300) for row in range(300)]
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            "Errors of the {} importer are tracked in Sentry.",
+            "The {} job is enabled for all tenants and keeps logs for {number} days.",
+            "Never restart {} while the queue drains, it takes {number} seconds.",
+            "In staging, {} uses Adyen with a limit of {number} calls per minute.",
+            "{} writes its events to the main queue, and the worker picks them up in batches of {number}.",
+        ],
+    )
+    def test_what_is_said_of_other_things_in_the_same_words_is_none(self, form: str) -> None:
+        texts = [form.format(f"node-{row:x}7", number=row + 40) for row in range(120)]
+        assert detect_contradictions(texts) == []
+
     def test_one_slot_with_a_thousand_values_stays_readable(self) -> None:
         texts = [f"The gateway service listens on port {row + 1000}." for row in range(1000)]
         assert 0 < len(detect_contradictions(texts)) <= 2 * len(texts)
