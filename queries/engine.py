@@ -9,15 +9,16 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import psycopg
+from psycopg import IsolationLevel
 from psycopg import errors as pg
 from sqlalchemy import create_engine, event, exc, text
 from sqlalchemy.engine import make_url
 
-from queries.errors import BAD_ADDRESS, DeadlineError, StoreError, store_error
+from queries.errors import BAD_ADDRESS, NO_WRITER, DeadlineError, StoreError, store_error
 from queries.version import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from datetime import datetime
 
     import pandas as pd
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine, Executable
 
     from queries.scope import Reach, Scope
+
+    Mode = tuple[IsolationLevel, bool | None]
+    Local = Mapping[str, str] | None
 
 log = logging.getLogger("rankscope.store")
 
@@ -38,6 +42,11 @@ POOL_WAIT = 5.0
 # Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
 SET_LOCAL = text("select set_config(key, value, true) from json_each_text(cast(:settings as json))")
 
+# How a transaction begins, told as it begins: a statement of its own would cost a round trip.
+SNAPSHOTS = (IsolationLevel.REPEATABLE_READ, True)
+# A change has to see what those committed whom it waited for; a store that is set to read-only stays so.
+CHANGES = (IsolationLevel.READ_COMMITTED, None)
+
 # Repeated here because a login that is not one of our roles has none of them set; times are told in UTC.
 LIMITS = {
     "lock_timeout": "1000",
@@ -45,6 +54,9 @@ LIMITS = {
     "client_connection_check_interval": "1000",
     "TimeZone": "UTC",
 }
+
+# Changes wait for one another instead of refusing at once: each holds its locks for milliseconds.
+WRITE_LIMITS = {"lock_timeout": "5000"}
 
 RV = TypeVar("RV")
 
@@ -133,13 +145,14 @@ class Store:
 
     @contextmanager
     def reading(
-        self, reach: Reach, limit: float = AGGREGATE, principal: str = "", name: str | None = None
+        self, reach: Reach, limit: float = AGGREGATE, principal: str = "", name: str | None = None, more: Local = None
     ) -> Iterator[Connection]:
         """One read-only snapshot in one reach: figures taken inside agree with each other.
 
-        ``name`` shows in pg_stat_activity for as long as the snapshot is open.
+        ``name`` shows in pg_stat_activity for as long as the snapshot is open; ``more`` are settings inside it.
         """
         settings = {
+            **(more or {}),
             **LIMITS,
             **reach.settings(),
             "dash.principal": principal,
@@ -154,10 +167,30 @@ class Store:
             finally:
                 _give_back(connection)
 
+    @contextmanager
+    def writing(self, reach: Reach, limit: float = AGGREGATE, name: str | None = None) -> Iterator[Connection]:
+        """One transaction that may write in one reach, committed if nothing is raised inside.
+
+        Never repeated here: whether a cut connection had committed is for whoever knows the change to find out.
+        """
+        if self.writer is None:
+            raise StoreError("no_writer", NO_WRITER)
+        settings = {**LIMITS, **WRITE_LIMITS, **reach.settings(), "statement_timeout": _milliseconds(limit)}
+        if name is not None:
+            settings["application_name"] = f"rankscope {name}"
+        with _sentences():
+            connection = self.writer.connect()
+            try:
+                _prepare(connection, settings, limit, CHANGES)
+                yield connection
+                connection.commit()
+            finally:
+                _give_back(connection)
+
     def _prepared(self, settings: dict[str, str], limit: float, *, again: bool = True) -> Connection:
         connection = self.reader.connect()
         try:
-            _prepare(connection, settings, limit)
+            _prepare(connection, settings, limit, SNAPSHOTS)
         except exc.DBAPIError as error:
             _give_back(connection)
             # The server may go between the ping and the first statement; nothing was read yet, so begin anew once.
@@ -232,10 +265,10 @@ def limit_statement(connection: Connection, limit: float) -> None:
     connection.execute(SET_LOCAL, {"settings": json.dumps({"statement_timeout": _milliseconds(limit)})})
 
 
-def _prepare(connection: Connection, settings: dict[str, str], limit: float) -> None:
+def _prepare(connection: Connection, settings: dict[str, str], limit: float, mode: Mode) -> None:
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
-    connection.execute(text("set transaction isolation level repeatable read, read only"))
+    raw.isolation_level, raw.read_only = mode
     connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
 
 

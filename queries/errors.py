@@ -11,6 +11,7 @@ from sqlalchemy import exc
 NOT_ANSWERING = "The database is not answering. Nothing was changed. Try again in a moment."
 BAD_ADDRESS = "The store's address cannot be read. DATABASE_URL has the form postgresql://user@host:port/database."
 UNREACHABLE = "The database cannot be reached. Check that it runs and that DATABASE_URL names it."
+NO_WRITER = "No login that may write is configured here, so nothing was changed."
 BUSY = "All connections to the database are in use. Try again in a few seconds."
 UNKNOWN = "The database refused this question. The log on the server names the reason."
 

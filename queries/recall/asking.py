@@ -1,0 +1,182 @@
+"""One recall in one snapshot: estimate, choose how to search, ask, and ask exactly where an index came up short."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from sqlalchemy import exc
+
+from queries.engine import AGGREGATE, SET_LOCAL
+from queries.errors import StoreError
+from queries.recall.estimates import REMEMBERED, Estimates, estimates
+from queries.recall.keywords import keywords
+from queries.recall.legs import ROUTES, Search
+from queries.recall.rows import Found, found
+from queries.recall.statements import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+    from sqlalchemy import Connection
+
+    from queries.engine import Store
+    from queries.scope import Reach
+
+# A generic plan could not use a partial index, and a parallel one takes other callers' cores.
+SETTINGS = {"plan_cache_mode": "force_custom_plan", "max_parallel_workers_per_gather": "0"}
+# Row security filters what the index finds: without iterative scans a small share of the rows would be found. In
+# relaxed order, because strict order drops what comes late: the statement sorts again. To sort is what the planner
+# would otherwise prefer, for it knows nothing about the dimensions of the vectors.
+INDEX_SETTINGS = {"hnsw.iterative_scan": "relaxed_order", "enable_sort": "off"}
+LEAST_KEPT, MOST_KEPT = 60, 1_000  # candidates a graph search keeps: pgvector's 40 found 95 %, and it takes 1 000
+# Reading a vector of the organization costs about 3 µs, a step through the graph 10 µs, and of many steps only the
+# organization's share counts: comparing all n of the organization is cheaper while n² < 5 · pool · stored.
+STEPS = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked of the store: by which legs, how many rows of each, and how many of all together."""
+
+    org: str
+    project: str | None
+    text: str
+    vector: npt.NDArray[np.float32] | None
+    now: np.datetime64 | None
+    legs: tuple[str, ...]
+    pool: int
+    candidates: int
+    damping: float = 0.0
+    embeddings: bool = False
+    sessions: bool = False
+    also: Callable[[Connection], object] | None = None  # asked in the same snapshot: one of its own costs as much again
+
+    @property
+    def by_vector(self) -> bool:
+        """Whether any leg compares vectors."""
+        return any(ROUTES[leg] is not None for leg in self.legs)
+
+    @property
+    def dimensions(self) -> int:
+        """The length of the question's vector."""
+        return 0 if self.vector is None else int(self.vector.size)
+
+    def shape(self, legs: tuple[str, ...], search: Search, indexed: frozenset[str] = frozenset()) -> Shape:
+        """The shape of a statement that asks this by some legs."""
+        return Shape(
+            legs=legs,
+            dimensions=self.dimensions,
+            indexed=indexed,
+            search=search,
+            in_project=self.project is not None,
+            embeddings=self.embeddings and self.vector is not None,
+            sessions=self.sessions,
+        )
+
+    def values(self) -> dict[str, Any]:
+        """What is bound when that statement runs."""
+        vector = None if self.vector is None else as_text(self.vector)
+        sizes = {"pool": self.pool, "candidates": self.candidates, "damping": self.damping}
+        return {"org": self.org, "project": self.project, "vector": vector, **sizes}
+
+
+def ask(store: Store, reach: Reach, asked: Asked) -> Found:
+    """The candidates of one recall; a connection that is cut meanwhile is replaced once: reading can be repeated."""
+    try:
+        return _ask(store, reach, asked)
+    except StoreError as error:
+        if error.kind == "silent" or not _was_cut(error.__cause__):
+            raise
+        return _ask(store, reach, asked)
+
+
+def _was_cut(error: BaseException | None) -> bool:
+    if isinstance(error, exc.DBAPIError):
+        return error.connection_invalidated
+    return isinstance(error, psycopg.OperationalError) and not isinstance(error, psycopg.errors.QueryCanceled)
+
+
+def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
+    by_keyword = "lexical" in asked.legs
+    known = None if by_keyword else REMEMBERED.get(store, asked.org, asked.project)
+    search = None if known is None else chosen_search(asked, known)
+    settings = SETTINGS if search is None else settings_for(search, asked.pool)
+    with store.reading(reach, AGGREGATE, name="recall", more=settings) as connection:
+        if asked.also is not None:
+            asked.also(connection)
+        expected = known or estimates(connection, asked.org, asked.project, asked.text if by_keyword else "")
+        if known is None:
+            REMEMBERED.put(store, asked.org, asked.project, expected)
+        if search is None:
+            search = chosen_search(asked, expected)
+            set_local(connection, settings_for(search, asked.pool))
+        terms = keywords(expected)
+        legs = tuple(leg for leg in asked.legs if ROUTES[leg] is not None or terms is not None)
+        if not legs:
+            return found([], Shape(asked.legs, embeddings=False), asked.text, asked.now)
+        bound = asked.values() | ({} if terms is None else terms.values())
+        shape = asked.shape(legs, search, expected.indexed(asked.dimensions))
+        rows = _rows(connection, shape, bound)
+        if search is Search.INDEX and _is_short(rows, asked, shape):
+            exact = Search.ORGANIZATION if asked.project is None else Search.PROJECT
+            set_local(connection, settings_for(exact, asked.pool))
+            shape = asked.shape(legs, exact)
+            rows = _rows(connection, shape, bound)
+        # Nothing was written, but a rollback would make the driver forget every statement it has prepared.
+        connection.commit()
+    return found(rows, shape, asked.text, asked.now)
+
+
+def settings_for(search: Search, pool: int) -> dict[str, str]:
+    """The settings of a statement that searches one way; a graph search that keeps fewer than its pool is run twice."""
+    if search is not Search.INDEX:
+        return SETTINGS | {"enable_sort": "on"}
+    return SETTINGS | INDEX_SETTINGS | {"hnsw.ef_search": str(min(max(LEAST_KEPT, pool), MOST_KEPT))}
+
+
+def set_local(connection: Connection, settings: dict[str, str]) -> None:
+    """Settings for the rest of this transaction."""
+    connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
+
+
+def chosen_search(asked: Asked, expected: Estimates) -> Search:
+    """The cheapest way to the nearest vectors, by how many there are to compare."""
+    few = math.sqrt(STEPS * asked.pool * expected.stored)
+    indexed = asked.by_vector and "full" in expected.indexed(asked.dimensions)
+    if not indexed and asked.project is not None:
+        return Search.PROJECT
+    if not indexed or expected.organization * expected.stored <= few:
+        return Search.ORGANIZATION
+    if asked.project is not None and expected.project * expected.stored <= few:
+        return Search.PROJECT
+    return Search.INDEX
+
+
+def as_text(vector: npt.NDArray[np.float32]) -> str:
+    """A vector as Postgres reads it, in one formatting: nine digits tell any two float32 apart."""
+    return f"[{','.join(['%.9g'] * vector.size)}]" % tuple(vector.tolist())
+
+
+def _rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+    statement, fixed = shape.compiled()
+    raw: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    try:
+        return raw.execute(statement, {**fixed, **values}).fetchall()
+    except psycopg.Error:
+        if raw.closed:
+            # The pool must not try to end the transaction of a connection that is gone.
+            connection.invalidate()
+        raise
+
+
+def _is_short(rows: Sequence[Sequence[Any]], asked: Asked, shape: Shape) -> bool:
+    """Whether fewer came back than were asked for, though the first leg was not full."""
+    first_place = 2
+    in_first = len(rows) if shape.is_alone else sum(row[first_place] is not None for row in rows)
+    return len(rows) < asked.candidates and in_first < asked.pool

@@ -1,0 +1,169 @@
+"""The legs of a recall as subqueries: one per kind of vector, and full text; best first, each row with its place."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from pgvector.sqlalchemy import VECTOR
+from sqlalchemy import (
+    Double,
+    Integer,
+    and_,
+    bindparam,
+    cast,
+    column,
+    func,
+    literal,
+    literal_column,
+    select,
+    true,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, REAL, TSQUERY
+from sqlalchemy.types import Text
+
+from queries import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, FromClause, Select, Subquery
+
+    Columns = Sequence[ColumnElement[Any]]
+
+OBSERVATIONS, EMBEDDINGS = schema.observations, schema.observation_embeddings
+
+# What Memsense calls its routes (002), in its order of vectors, full text and facets.
+ROUTES = {
+    "vec_full": "full",
+    "vec_user": "user",
+    "vec_asst": "assistant",
+    "vec_next_user": "next_user",
+    "lexical": None,
+    "facet_personal_info": "personal_info",
+    "facet_preferences": "preferences",
+    "facet_events": "events",
+}
+
+ORG = bindparam("org", type_=Text)
+PROJECT = bindparam("project", type_=Text)
+POOL = bindparam("pool", type_=Integer)
+EVERY_PLACE_COUNTS = literal_column("'{1,1,1,1}'", ARRAY(REAL))
+BY_LENGTH = 1  # divided by log2(1 + length): a whole session holds any word, and says less with each
+
+
+class Search(Enum):
+    """How nearest vectors are found: among all of the organization's, all of the project's, or through an index."""
+
+    ORGANIZATION = "organization"
+    PROJECT = "project"
+    INDEX = "index"
+
+
+def mine(table: FromClause, *, in_project: bool) -> ColumnElement[bool]:
+    """The organization's active observations, or its project's."""
+    limits = [table.c.org_id == ORG, table.c.status == "active"]
+    return and_(*limits, table.c.project_id == PROJECT) if in_project else and_(*limits)
+
+
+def vector_leg(route: str, dimensions: int, search: Search, *, in_project: bool, carried: Columns = ()) -> Select[Any]:
+    """``id, score`` of the ``:pool`` nearest to ``:vector`` on one route, nearest first and then by id.
+
+    ``carried`` are columns of the observations that come along, so that nobody looks the rows up again. Routes and
+    dimensions stand in the text: bound, they would hide the partial index from the planner.
+    """
+    asked = cast(bindparam("vector", type_=Text), VECTOR(dimensions))
+    of_route = and_(
+        EMBEDDINGS.c.org_id == ORG,
+        EMBEDDINGS.c.route == literal_column(f"'{route}'"),
+        func.vector_dims(EMBEDDINGS.c.embedding) == literal_column(str(dimensions)),
+    )
+    if search is Search.ORGANIZATION:
+        near = _within_organization(asked, of_route, in_project=in_project, carried=carried)
+    else:
+        # Only the cast matches an index; without it the planner has to compare every vector.
+        stored = cast(EMBEDDINGS.c.embedding, VECTOR(dimensions)) if search is Search.INDEX else EMBEDDINGS.c.embedding
+        distance = stored.op("<=>", return_type=Double)(asked)
+        near = _within_join(distance, of_route, search, in_project=in_project, carried=carried)
+    # A vector without length has no direction: its distance is not a number.
+    sound = near.c.distance < literal_column("'NaN'::float8")
+    return (
+        select(near.c.id, cast(1.0 - near.c.distance, Double).label("score"), *list(near.c)[2:])
+        .where(sound)
+        .order_by(near.c.distance, near.c.id)
+        .limit(POOL)
+    )
+
+
+def _within_organization(
+    asked: ColumnElement[Any], of_route: ColumnElement[bool], *, in_project: bool, carried: Columns
+) -> Subquery:
+    """Every vector sorted, and observations looked up from the nearest on only until there are enough."""
+    distance = EMBEDDINGS.c.embedding.op("<=>", return_type=Double)(asked).label("distance")
+    near = (
+        select(EMBEDDINGS.c.observation_id.label("id"), distance)
+        .where(of_route)
+        .order_by(distance, EMBEDDINGS.c.observation_id)
+        .offset(literal_column("0"))
+        .subquery("near")
+    )
+    active = (
+        select(*(carried or (literal(1).label("found"),)))
+        .where(mine(OBSERVATIONS, in_project=in_project), OBSERVATIONS.c.id == near.c.id)
+        .offset(literal_column("0"))
+        .lateral("active")
+    )
+    more = active.c if carried else ()
+    return select(near.c.id, near.c.distance, *more).select_from(near.join(active, true())).subquery("found")
+
+
+def _within_join(
+    distance: ColumnElement[float],
+    of_route: ColumnElement[bool],
+    search: Search,
+    *,
+    in_project: bool,
+    carried: Columns,
+) -> Subquery:
+    together = and_(EMBEDDINGS.c.org_id == OBSERVATIONS.c.org_id, EMBEDDINGS.c.observation_id == OBSERVATIONS.c.id)
+    found = (
+        select(EMBEDDINGS.c.observation_id.label("id"), distance.label("distance"), *carried)
+        .select_from(EMBEDDINGS.join(OBSERVATIONS, together))
+        .where(of_route, mine(OBSERVATIONS, in_project=in_project))
+    )
+    return (found.order_by(distance).limit(POOL) if search is Search.INDEX else found).subquery("found")
+
+
+def keyword_leg(*, in_project: bool) -> Select[Any]:
+    """``id, score`` of the ``:pool`` best by the terms they hold, rare ones counting more, best first and then by id.
+
+    Scored are what the index finds for ``:lookup`` and, of the ``:newest``, those with any of the terms.
+    """
+    lookup = cast(bindparam("lookup", type_=Text), TSQUERY)
+    any_term = cast(bindparam("any_term", type_=Text), TSQUERY)
+    limits = mine(OBSERVATIONS, in_project=in_project)
+    columns = (OBSERVATIONS.c.id, OBSERVATIONS.c.search)
+    by_index = select(*columns).where(limits, OBSERVATIONS.c.search.op("@@")(lookup))
+    newest = (
+        select(*columns)
+        .where(limits)
+        .order_by(OBSERVATIONS.c.created_at.desc())
+        .limit(bindparam("newest", type_=Integer))
+        .subquery("newest")
+    )
+    by_time = select(newest.c.id, newest.c.search).where(newest.c.search.op("@@")(any_term))
+    matched = by_index.union_all(by_time).subquery("matched")
+    term = (
+        func.unnest(
+            cast(bindparam("terms", type_=ARRAY(Text)), ARRAY(TSQUERY)),
+            cast(bindparam("shares", type_=ARRAY(Double)), ARRAY(Double)),
+        )
+        .table_valued(column("query", TSQUERY), column("share", Double), name="term")
+        .render_derived()
+    )
+    rank = func.ts_rank(EVERY_PLACE_COUNTS, matched.c.search, term.c.query, BY_LENGTH)
+    score = cast(select(func.sum(term.c.share * rank)).select_from(term).scalar_subquery(), Double).label("score")
+    scored = select(matched.c.id, score).subquery("scored")
+    # A row that both found is scored twice, which costs less than looking whether it was.
+    best = func.max(scored.c.score, type_=Double).label("score")
+    return select(scored.c.id, best).group_by(scored.c.id).order_by(best.desc(), scored.c.id).limit(POOL)

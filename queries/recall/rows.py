@@ -1,0 +1,91 @@
+"""Rows of a recall as ``Candidates``: aligned columns, vectors as one float32 matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ranking.candidates import Candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from queries.recall.statements import Shape
+
+    Places = npt.NDArray[np.int64]
+    Scores = npt.NDArray[np.float64]
+
+VECTOR_HEADER = 4  # bytes before the numbers of a vector on the wire: its dimensions, and two unused
+NOWHERE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Candidates in the order of the store, and how many rows were set apart for numbers that cannot be ranked."""
+
+    candidates: Candidates
+    unusable: int
+
+
+def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datetime64 | None) -> Found:
+    """The rows of a shape's statement; one whose score, weight or importance is not finite is set apart."""
+    names = shape.names()
+    column = dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
+    places, scores = _legs(column, shape, len(rows))
+    relevance, weight, importance, memory_score = (
+        np.array(column[name], dtype=np.float64) for name in ("score", "weight", "importance", "memory_score")
+    )
+    sound = np.isfinite(relevance) & np.isfinite(weight) & np.isfinite(importance)
+    if not sound.all():
+        relevance, weight, importance = (np.where(sound, given, 0.0) for given in (relevance, weight, importance))
+    candidates = Candidates(
+        column["id"],
+        query=query,
+        now=now,
+        legs=shape.legs,
+        relevance=relevance,
+        weight=weight,
+        importance=importance,
+        memory_score=memory_score.clip(0.0, 1.0),
+        leg_ranks=places,
+        leg_scores=scores,
+        is_reflection=np.array(column["is_reflection"], dtype=np.bool_),
+        reflection_depth=np.array(column["reflection_depth"], dtype=np.int64),
+        granularity=column["granularity"],
+        session=column["session_id"],
+        agent=column["agent_id"],
+        source=column["source"],
+        tags=column["tags"],
+        title=column["title"],
+        content=column["content"],
+        created_at=np.array(column["created_at"], dtype="datetime64[us]"),
+        last_accessed_at=np.array(column["last_accessed_at"], dtype="datetime64[us]"),
+        embeddings=_matrix(column["embedding"], shape.dimensions) if shape.embeddings else None,
+    )
+    left_out = int(sound.size - np.count_nonzero(sound))
+    return Found(candidates.take(np.flatnonzero(sound)) if left_out else candidates, left_out)
+
+
+def _legs(column: Mapping[str, Sequence[Any]], shape: Shape, count: int) -> tuple[Places, Scores]:
+    """Places and scores, rows by legs; a row that a leg did not return has none there."""
+    if shape.is_nearest:
+        return np.arange(count)[:, None], np.array(column["score"], dtype=np.float64)[:, None]
+    numbers = range(len(shape.legs))
+    places, scores = (
+        np.array([column[f"{what}_{n}"] for n in numbers], dtype=np.float64).reshape(len(numbers), count).T
+        for what in ("place", "score")
+    )
+    return np.where(np.isnan(places), NOWHERE, places).astype(np.int64), scores
+
+
+def _matrix(vectors: Sequence[bytes | None], dimensions: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """One row each, nothing but zeros for a row without a vector: nobody is similar to it."""
+    missing = bytes(VECTOR_HEADER + 4 * dimensions)
+    joined = b"".join(missing if vector is None else vector for vector in vectors)
+    cells = np.frombuffer(joined, dtype=np.uint8).reshape(len(vectors), len(missing))[:, VECTOR_HEADER:]
+    matrix = np.ascontiguousarray(cells).view(">f4").astype(np.float32)
+    return matrix.reshape(len(vectors), dimensions)
