@@ -129,6 +129,10 @@ aggregation_runs = Table(
     Column("error", Text),
     Column("started_at", MOMENT, nullable=False),
     Column("finished_at", MOMENT),
+    Column("active", Integer, comment="active observations of the scope; the newest were read"),
+    Column("set_apart", Integer, comment="observations left out because their weight is no number"),
+    Column("hashed", Integer, comment="texts that were new or changed"),
+    Column("checked_at", MOMENT, comment="when the scope was last seen to be unchanged since"),
 )
 
 clusters = Table(
@@ -143,6 +147,25 @@ clusters = Table(
     Column("corroboration_score", Integer, nullable=False),
     Column("agents", Integer, nullable=False),
     Column("diameter", Integer, nullable=False),
+    Column("sessions", Integer, nullable=False),
+    Column("contradicts", Boolean, nullable=False, comment="this member contradicts its canonical"),
+)
+
+contradictions = Table(
+    "contradictions",
+    ours,
+    Column("org_id", Text, primary_key=True),
+    Column("run_id", BigInteger, primary_key=True),
+    Column("place", Integer, primary_key=True, comment="where the detector put it, from 0"),
+    Column("fingerprint", Text, nullable=False),
+    Column("older", Uuid, nullable=False),
+    Column("newer", Uuid, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("overlap", Double, nullable=False),
+    Column("severity", Double, nullable=False),
+    Column("parts", JSONB, nullable=False),
+    Column("evidence", JSONB, nullable=False),
 )
 
 simhashes = Table(
@@ -152,6 +175,7 @@ simhashes = Table(
     Column("observation_id", Uuid, primary_key=True),
     Column("content_hash", Text, nullable=False),
     Column("simhash", BigInteger, nullable=False),
+    Column("tokens", Integer, nullable=False, comment="how many voted; a text in which none did is no evidence"),
 )
 
 rollups = Table(
@@ -163,4 +187,21 @@ rollups = Table(
     Column("day", MOMENT, primary_key=True),
     Column("value", Double),
     Column("rows", BigInteger, nullable=False),
+)
+
+log_writers = Table(
+    "log_writers",
+    ours,
+    Column("org_id", Text, primary_key=True),
+    Column("writer", Uuid, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("queued", BigInteger, nullable=False),
+    Column("written", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("dropped", BigInteger, nullable=False),
+    Column("failed", BigInteger, nullable=False),
+    Column("last_failure", Text),
+    Column("started_at", MOMENT, nullable=False),
+    Column("seen_at", MOMENT, nullable=False),
+    comment="retrievals of one organization in one logging process, since it started",
 )
