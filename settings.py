@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 ROOT = Path(__file__).resolve().parent
 SECRETS = ROOT / ".streamlit" / "secrets.toml"
 SHORTEST_TOKEN = 16
 PROXY_TOKEN_HEADER = "X-Proxy-Token"  # noqa: S105 - the name of a header, not a token
+EMBEDDERS = ("wordllama", "bge", "e5", "onnx", "openai", "none")
+SCORERS = ("neural", "lexical")
 
 
 class SettingsError(Exception):
@@ -34,6 +36,13 @@ class Settings:
     auth: Literal["local", "proxy"] = "local"
     proxy_token: str | None = field(default=None, repr=False)
     proxy_user_header: str = "X-Forwarded-User"
+    embedder: str = "wordllama"
+    embedder_folder: Path | None = None
+    embedder_url: str | None = field(default=None, repr=False)
+    embedder_model: str | None = None
+    embedder_key: str | None = field(default=None, repr=False)
+    scorer: str = "neural"
+    scorer_folder: Path | None = None
 
     @classmethod
     def read(cls, environ: Mapping[str, str], secrets: Path = SECRETS) -> Settings:
@@ -64,7 +73,36 @@ class Settings:
             auth="proxy" if auth == "proxy" else "local",
             proxy_token=token,
             proxy_user_header=get("RANKSCOPE_PROXY_USER_HEADER") or cls.proxy_user_header,
+            embedder=_embedder(get),
+            embedder_folder=_folder(get("RANKSCOPE_EMBEDDER_FOLDER")),
+            embedder_url=get("RANKSCOPE_EMBEDDER_URL"),
+            embedder_model=get("RANKSCOPE_EMBEDDER_MODEL"),
+            embedder_key=get("RANKSCOPE_EMBEDDER_KEY"),
+            scorer=_one_of("RANKSCOPE_SCORER", get, SCORERS),
+            scorer_folder=_folder(get("RANKSCOPE_SCORER_FOLDER")),
         )
+
+
+def _embedder(get: Callable[[str], str | None]) -> str:
+    """Which embedder to use; one that needs an address or a folder is refused without."""
+    kind = _one_of("RANKSCOPE_EMBEDDER", get, EMBEDDERS)
+    needs = {"openai": ("RANKSCOPE_EMBEDDER_URL", "RANKSCOPE_EMBEDDER_MODEL"), "onnx": ("RANKSCOPE_EMBEDDER_FOLDER",)}
+    missing = [name for name in needs.get(kind, ()) if get(name) is None]
+    if missing:
+        raise SettingsError(f"RANKSCOPE_EMBEDDER={kind} needs {' and '.join(missing)} beside it; found none")
+    return kind
+
+
+def _one_of(name: str, get: Callable[[str], str | None], options: tuple[str, ...]) -> str:
+    """The option a setting names, the first without one."""
+    found = get(name) or options[0]
+    if found not in options:
+        raise SettingsError(f"{name} is one of {', '.join(options)}; found {found!r}")
+    return found
+
+
+def _folder(path: str | None) -> Path | None:
+    return None if path is None else Path(path).expanduser()
 
 
 def is_loopback(address: str | None) -> bool:

@@ -72,7 +72,7 @@ from ranking.reflection import Reflection, reflection_factor
 from ranking.relevance import Head, Relevance
 from ranking.session_recency import SessionMemory, SessionRecency, session_recency
 from ranking.session_support import Granularity, SessionSupport, session_evidence, sessions_to_fetch, turn_support
-from ranking.simhash import hamming, simhash64
+from ranking.simhash import fingerprints, hamming, simhash64
 from ranking.temporal import Temporal, TemporalMode, rerank_temporal, temporal_proximity
 from ranking.why import why_above, why_not_returned
 from ranking.word_anchors import WordAnchorExtractor
@@ -164,6 +164,7 @@ __all__ = [
     "estimate_tokens",
     "explain",
     "final_score",
+    "fingerprints",
     "flip_distance",
     "from_text",
     "fuse_scores",

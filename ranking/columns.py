@@ -123,7 +123,7 @@ def _texts(name: str, values: Any) -> Any:  # noqa: ANN401 - the stubs know no t
     texts = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     try:
         texts = texts if isinstance(texts, pa.Array) else pa.array(texts, type=pa.large_string(), from_pandas=False)
-        texts = texts.cast(pa.large_string())
+        texts = texts if texts.type == pa.large_string() else texts.cast(pa.large_string())
     except (pa.ArrowException, UnicodeEncodeError) as error:
         raise TypeError(f"column {name!r}: expected texts, found {error}") from error
     if texts.null_count:
@@ -134,8 +134,10 @@ def _texts(name: str, values: Any) -> Any:  # noqa: ANN401 - the stubs know no t
 def _names(name: str, values: Any) -> Any:  # noqa: ANN401 - as _texts
     """Names or nothing; an empty name is nothing, so that rows without a session do not share one."""
     refuse_lone_text(f"column {name!r}", values)
-    arrow = values if isinstance(values, pa.Array) else pa.array(list(values), pa.large_string(), from_pandas=True)
-    texts = _texts(name, pc.fill_null(arrow, ""))  # type: ignore[type-var]
+    if not isinstance(values, pa.Array):
+        # a handful of rows is read sooner here than Arrow's functions are called
+        return pa.array([None if value == "" else value for value in values], pa.large_string(), from_pandas=True)
+    texts = _texts(name, pc.fill_null(values, ""))  # type: ignore[type-var]
     return pc.if_else(pc.equal(texts, pa.scalar("", pa.large_string())), pa.scalar(None, pa.large_string()), texts)
 
 

@@ -3,7 +3,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import kendalltau
 
 from ranking.limits import whole
 
@@ -85,6 +84,8 @@ def kendall_tau_b(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
         raise ValueError("columns: expected numbers, found nan")
     if mine.size == 0 or (mine == mine[0]).all() or (theirs == theirs[0]).all():
         return None
+    from scipy.stats import kendalltau  # noqa: PLC0415 - half of what importing the library would cost, for one figure
+
     return float(kendalltau(mine, theirs, variant="b").statistic)
 
 

@@ -73,12 +73,16 @@ def apply_feedback_ranking(
     return FeedbackRanking(weighted, ranks(relevance), ranks(weighted), stable_order(weighted))
 
 
+def learning_rate(outcome: Outcome | str, *, misleading: bool = False) -> float:
+    """α of one outcome: failures teach faster than successes, misleading ones twice as fast."""
+    return (SUCCESS_RATE if Outcome(outcome) is Outcome.ACCEPTED else FAILURE_RATE) * (2 if misleading else 1)
+
+
 def update_weight(weight: float, outcome: Outcome | str, *, misleading: bool = False) -> float:
     """``w·(1-α) + signal·α``: α 0.1 on success, 0.15 on failure, twice that if misleading; never above 1 from 1."""
     finite("weight", weight)
-    succeeded = Outcome(outcome) is Outcome.ACCEPTED
-    rate = (SUCCESS_RATE if succeeded else FAILURE_RATE) * (2 if misleading else 1)
-    return weight * (1 - rate) + succeeded * rate
+    rate = learning_rate(outcome, misleading=misleading)
+    return weight * (1 - rate) + (Outcome(outcome) is Outcome.ACCEPTED) * rate
 
 
 def is_misleading(*, named_by_diagnostics: bool, failed_sessions: int) -> bool:

@@ -11,7 +11,7 @@ from ranking.diameter import Distances, cosine_diameters, hash_diameters
 from ranking.limits import within
 from ranking.near_pairs import check_threshold, near_components
 from ranking.observations import Given, Observations, read_observations, taken
-from ranking.simhash import fingerprints
+from ranking.simhash import Fingerprints, fingerprints
 from ranking.similar import similar_components, unit_rows
 
 DUPLICATE_COSINE = 0.94
@@ -39,12 +39,14 @@ def cluster_near_duplicates(
     disputes: Iterable[tuple[Any, Any]] | None = None,
     exclude_disputed: bool = False,
     limit: int | None = LIMIT,
+    hashed: Fingerprints | None = None,
 ) -> Clusters:
     """Connected components of near observations, two at least; canonical = highest weight, then earliest, then id.
 
     3 bits and the newest 10 000 are Rensei's (000), cosine 0.94 is Memsense's duplicate threshold (002). ``disputes``
     are pairs of ids (of rows, where there are no ids) that contradict each other; only those with a canonical count. To
-    leave the disputed out, pairs that are not given are looked for.
+    leave the disputed out, pairs that are not given are looked for. ``hashed`` are kept fingerprints of every row, so
+    that no text is hashed again.
     """
     method, count_by = Method(method), CountBy(count_by)
     threshold = check_threshold(threshold)
@@ -53,7 +55,7 @@ def cluster_near_duplicates(
     seen = read_observations(observations)
     considered = seen.newest(limit)
     by_hash = method is Method.SIMHASH
-    found = _by_simhash(seen, considered, threshold) if by_hash else _by_embedding(seen, considered, cosine)
+    found = _by_simhash(seen, considered, threshold, hashed) if by_hash else _by_embedding(seen, considered, cosine)
     count = len(found.diameter)
     cluster = np.full(seen.count, -1)
     cluster[found.rows] = found.number
@@ -91,8 +93,13 @@ def cluster_near_duplicates(
     )
 
 
-def _by_simhash(seen: Observations, considered: Positions, threshold: int) -> _Found:
-    hashes, tokens = fingerprints(taken(seen["content"], considered))
+def _by_simhash(seen: Observations, considered: Positions, threshold: int, hashed: Fingerprints | None) -> _Found:
+    if hashed is None:
+        hashes, tokens = fingerprints(taken(seen["content"], considered))
+    elif {len(column) for column in hashed} == {seen.count}:
+        hashes, tokens = hashed[0][considered], hashed[1][considered]
+    else:
+        raise ValueError(f"hashed: expected {seen.count} rows as observations have, found {len(hashed[0])}")
     spoken = np.flatnonzero(tokens)
     member, number, count = _numbered(near_components(hashes[spoken], threshold))
     diameter = hash_diameters(hashes[spoken[member]], number, count)

@@ -9,6 +9,8 @@ from ranking.tokens import Arrow, Texts, joined, split_column, text_column
 
 Hashes = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
+# the SimHash of every text, and how many of its tokens voted
+Fingerprints = tuple[Hashes, Counts]
 
 FNV_OFFSET = 0xCBF29CE484222325
 FNV_PRIME = 0x100000001B3
@@ -89,7 +91,7 @@ def _block(column: Arrow) -> tuple[Hashes, Counts]:
     return np.packbits(bits, axis=1).view(np.uint64)[:, 0], tokens.astype(np.int64)
 
 
-def fingerprints(texts: Texts) -> tuple[Hashes, Counts]:
+def fingerprints(texts: Texts) -> Fingerprints:
     """Each text's SimHash and the number of tokens that voted: 0 tokens is no evidence, though the hash 0 exists."""
     starts = range(0, len(texts), _BLOCK)
     if len(starts) <= 1:

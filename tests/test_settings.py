@@ -18,6 +18,17 @@ def test_without_anything_it_is_local_and_embedded() -> None:
     assert found.data_folder.name == ".rankscope"
 
 
+def test_models_are_word_vectors_and_the_neural_scorer_unless_said_otherwise() -> None:
+    found = Settings.read({}, NOWHERE)
+    assert (found.embedder, found.embedder_folder, found.scorer, found.scorer_folder) == (
+        "wordllama", None, "neural", None,
+    )  # fmt: skip
+    folders = {"RANKSCOPE_EMBEDDER_FOLDER": "~/bge", "RANKSCOPE_SCORER_FOLDER": "/models/minilm"}
+    found = Settings.read({"RANKSCOPE_EMBEDDER": "bge", "RANKSCOPE_SCORER": "lexical", **folders}, NOWHERE)
+    assert (found.embedder, found.scorer) == ("bge", "lexical")
+    assert (found.embedder_folder, found.scorer_folder) == (Path.home() / "bge", Path("/models/minilm"))
+
+
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     secrets = tmp_path / "secrets.toml"
     secrets.write_text('DATABASE_URL = "postgresql://file"\nRANKSCOPE_PROXY_USER_HEADER = "X-Name"\n')
@@ -26,7 +37,10 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
 
 
 def test_no_secret_shows_in_its_repr() -> None:
-    names = ("DATABASE_URL", "RANKSCOPE_WRITE_URL", "RANKSCOPE_OWNER_URL", "RANKSCOPE_PROXY_TOKEN")
+    names = (
+        "DATABASE_URL", "RANKSCOPE_WRITE_URL", "RANKSCOPE_OWNER_URL", "RANKSCOPE_PROXY_TOKEN",
+        "RANKSCOPE_EMBEDDER_URL", "RANKSCOPE_EMBEDDER_KEY",
+    )  # fmt: skip
     found = Settings.read(dict.fromkeys(names, f"canary-{TOKEN}") | {"RANKSCOPE_AUTH": "proxy"}, NOWHERE)
     assert "canary" not in repr(found)
 
@@ -39,6 +53,14 @@ def test_no_secret_shows_in_its_repr() -> None:
         ({"RANKSCOPE_AUTH": "proxy", "RANKSCOPE_PROXY_TOKEN": "short"}, "needs RANKSCOPE_PROXY_TOKEN"),
         ({"RANKSCOPE_AUTH": "proxy", "RANKSCOPE_PROXY_TOKEN": "not ASCII but long enough: ü"}, "ASCII"),
         ({"RANKSCOPE_WRITE_URL": "postgresql://x"}, "needs DATABASE_URL"),
+        ({"RANKSCOPE_EMBEDDER": "best"}, "one of wordllama, bge, e5, onnx, openai, none; found 'best'"),
+        ({"RANKSCOPE_EMBEDDER": "onnx"}, "needs RANKSCOPE_EMBEDDER_FOLDER"),
+        ({"RANKSCOPE_EMBEDDER": "openai"}, "needs RANKSCOPE_EMBEDDER_URL and RANKSCOPE_EMBEDDER_MODEL"),
+        (
+            {"RANKSCOPE_EMBEDDER": "openai", "RANKSCOPE_EMBEDDER_URL": "http://h"},
+            "openai needs RANKSCOPE_EMBEDDER_MODEL",
+        ),
+        ({"RANKSCOPE_SCORER": "none"}, "one of neural, lexical"),
     ],
 )
 def test_what_cannot_work_is_refused_in_a_sentence(environment: dict[str, str], expected: str) -> None:

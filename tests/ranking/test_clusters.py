@@ -12,7 +12,7 @@ from ranking.candidates import Candidates, MissingEvidence
 from ranking.clusters import Clusters
 from ranking.diameter import hash_diameters
 from ranking.near_duplicates import cluster_near_duplicates
-from ranking.simhash import hamming, simhash64
+from ranking.simhash import fingerprints, hamming, simhash64
 from tests.ranking.test_near_pairs import brute_pairs, near_by_construction, same_partition, union_find
 
 SAME = [
@@ -207,6 +207,28 @@ class TestLimit:
     def test_ten_thousand_by_default(self) -> None:
         """000: "up to 10,000 rows"."""
         assert cluster_near_duplicates(["word"] * 10_001).considered == 10_000
+
+
+class TestKnownHashes:
+    @settings(max_examples=80, deadline=None)
+    @given(TEXTS, st.integers(0, 12), st.sampled_from([None, 5]))
+    def test_kept_hashes_give_what_hashing_gives(self, texts: list[str], threshold: int, limit: int | None) -> None:
+        anew = cluster_near_duplicates(texts, threshold, limit=limit)
+        kept = cluster_near_duplicates(texts, threshold, limit=limit, hashed=fingerprints(texts))
+        assert kept.cluster.tolist() == anew.cluster.tolist()
+        assert kept.diameter.tolist() == anew.diameter.tolist()
+
+    def test_no_text_is_read(self) -> None:
+        clusters = cluster_near_duplicates({"ids": ["a", "b", "c"]}, hashed=fingerprints(SAME))
+        assert clusters.cluster.tolist() == [0, 0, 0]
+
+    def test_a_hash_that_no_token_voted_for_is_no_evidence(self) -> None:
+        hashes, _ = fingerprints(SAME)
+        assert len(cluster_near_duplicates(SAME, hashed=(hashes, np.zeros(3, np.int64)))) == 0
+
+    def test_one_of_another_length(self) -> None:
+        with pytest.raises(ValueError, match="hashed: expected 3 rows as observations have, found 2"):
+            cluster_near_duplicates(SAME, hashed=fingerprints(SAME[:2]))
 
 
 class TestEmbeddings:

@@ -1,0 +1,189 @@
+"""What the store knows about a question: by the full vector, by eight routes, or by two legs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from queries.recall.asking import Asked, ask
+from queries.recall.legs import ROUTES
+from queries.recall.neighbours import Neighbour, NeighboursOf
+from queries.scope import OutOfReachError
+from ranking import ReciprocalRankFusion, ScoreFusion, candidate_pool, leg_pool, route_pool
+from ranking.fusion import DEFAULT_K
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    import numpy.typing as npt
+    from sqlalchemy import Connection
+
+    from queries.engine import Store
+    from queries.scope import Reach
+    from ranking import Candidates
+    from ranking.ranking import Stage
+
+MOST_DIMENSIONS = 16_000  # what pgvector stores
+NO_DIRECTION = "the question's vector has no direction: recalled by keyword only"
+
+
+class Way(StrEnum):
+    """How candidates are recalled."""
+
+    PLAIN = "plain"
+    ROUTES = "routes"
+    LEGS = "legs"
+
+
+@dataclass(frozen=True, eq=False)
+class RecallQuestion:
+    """A question to the memory of one organization or project; ``k`` is how many the pipeline wants in the end.
+
+    Without a vector only the keyword leg answers. ``embeddings`` brings the stored vectors along, for MMR; ``also`` is
+    called with the snapshot's connection before anything else, perhaps more than once.
+    """
+
+    org_id: str
+    project_id: str | None
+    text: str
+    vector: npt.NDArray[np.float32] | None
+    k: int = 20
+    now: datetime | None = None
+    embeddings: bool = False
+    also: Callable[[Connection], object] | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise ValueError(f"k: expected 0 or more, found {self.k}")
+        if self.vector is not None and self.vector.ndim != 1:
+            raise ValueError(f"vector: expected one dimension, found {self.vector.ndim}")
+
+
+@dataclass(frozen=True, eq=False)
+class Recalled:
+    """Candidates by score and then id, the way they came, and what was not as it should be."""
+
+    candidates: Candidates
+    way: str
+    degraded: tuple[str, ...] = ()
+
+    @property
+    def routes(self) -> list[dict[str, int]]:
+        """Per row, the routes that found it and its place in each, from 0."""
+        legs = self.candidates.legs
+        return [
+            {name: place for name, place in zip(legs, places, strict=True) if place >= 0}
+            for places in self.candidates["leg_ranks"].tolist()
+        ]
+
+
+def recall(store: Store, reach: Reach, question: RecallQuestion, way: Way = Way.PLAIN) -> Recalled:
+    """The candidates of a question, recalled one way or another; a store that fails raises its ``StoreError``."""
+    return {Way.PLAIN: recall_plain, Way.ROUTES: recall_routes, Way.LEGS: recall_legs}[way](store, reach, question)
+
+
+def way_for(stages: Sequence[Stage]) -> Way:
+    """How a pipeline's candidates are recalled: ranks from 1 ask for eight routes (002), from 0 for two legs (003)."""
+    for stage in stages:
+        if isinstance(stage, ReciprocalRankFusion):
+            return Way.ROUTES if stage.first_rank == 1 else Way.LEGS
+        if isinstance(stage, ScoreFusion):
+            return Way.LEGS
+    return Way.PLAIN
+
+
+def recall_plain(store: Store, reach: Reach, question: RecallQuestion) -> Recalled:
+    """The ``k`` nearest by the full vector with their similarity as relevance; by keyword where there is none (001)."""
+    asked = _Asking(question, pool=question.k, candidates=question.k)
+    if asked.vector is not None:
+        found = asked.ask(store, reach, ("vec_full",))
+        if len(found.candidates) or not question.text.strip():
+            return found
+    by_keyword = asked.ask(store, reach, ("lexical",))
+    if asked.vector is None or not len(by_keyword.candidates):
+        return by_keyword
+    reason = f"no stored vector has {asked.vector.size} dimensions: recalled by keyword only"
+    return Recalled(by_keyword.candidates, by_keyword.way, (*by_keyword.degraded, reason))
+
+
+def recall_routes(store: Store, reach: Reach, question: RecallQuestion) -> Recalled:
+    """The best ``max(4k, 32)`` of eight routes by ``Σ 1/(15 + rank)`` from 1, and the sessions of their turns (002)."""
+    pool, candidates = route_pool(question.k), candidate_pool(question.k)
+    asked = _Asking(question, pool, candidates, damping=DEFAULT_K[1] + 1, embeddings=True, sessions=True)
+    return asked.ask(store, reach, tuple(ROUTES), Way.ROUTES)
+
+
+def recall_legs(store: Store, reach: Reach, question: RecallQuestion) -> Recalled:
+    """Two legs, the full vector and keywords, of ``max(5k, 50)`` rows each, by ``Σ 1/(5 + rank)`` from 0 (003)."""
+    pool = leg_pool(question.k)
+    asked = _Asking(question, pool, 2 * pool, damping=DEFAULT_K[0])
+    return asked.ask(store, reach, ("vec_full", "lexical"), Way.LEGS)
+
+
+def recall_neighbours(store: Store, reach: Reach, org_id: str, ids: Sequence[str]) -> tuple[Neighbour, ...]:
+    """One before and one after each, of the same session and source; only where no sessions were found (002)."""
+    if not reach.allows(org_id):
+        raise OutOfReachError
+    return NeighboursOf(org_id, tuple(ids)).ask(store, reach)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asking:
+    """A question with the sizes that one way of recalling gives it."""
+
+    question: RecallQuestion
+    pool: int
+    candidates: int
+    damping: float = 0.0
+    embeddings: bool = False
+    sessions: bool = False
+
+    @property
+    def vector(self) -> npt.NDArray[np.float32] | None:
+        """The question's vector, if it points anywhere."""
+        given = self.question.vector
+        if given is None or not 0 < given.size <= MOST_DIMENSIONS:
+            return None
+        vector = given.astype(np.float32)
+        return vector if np.isfinite(vector).all() and vector.any() else None
+
+    def ask(self, store: Store, reach: Reach, legs: tuple[str, ...], way: Way = Way.PLAIN) -> Recalled:
+        """The candidates of some legs; those that compare vectors need one."""
+        question, vector = self.question, self.vector
+        if not reach.allows(question.org_id):
+            raise OutOfReachError
+        kept = tuple(leg for leg in legs if vector is not None or ROUTES[leg] is None)
+        found = ask(
+            store,
+            reach,
+            Asked(
+                org=question.org_id,
+                project=question.project_id,
+                text=question.text,
+                vector=vector,
+                now=_utc(question.now),
+                legs=kept,
+                pool=self.pool,
+                candidates=self.candidates,
+                damping=self.damping,
+                embeddings=self.embeddings or question.embeddings,
+                sessions=self.sessions,
+                also=question.also,
+            ),
+        )
+        degraded: list[str] = [] if vector is not None or question.vector is None else [NO_DIRECTION]
+        if found.unusable:
+            degraded.append(f"{found.unusable} observations were left out: their numbers are not finite")
+        return Recalled(found.candidates, way if vector is not None else f"{way} by keyword", tuple(degraded))
+
+
+def _utc(now: datetime | None) -> np.datetime64 | None:
+    """The time of the question as the library counts it; one without a zone is taken for UTC."""
+    if now is None:
+        return None
+    return np.datetime64(now.replace(tzinfo=None) - (now.utcoffset() or timedelta()), "us")

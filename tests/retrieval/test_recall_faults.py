@@ -1,0 +1,182 @@
+"""A recall answers any question, and what goes wrong with the store comes out as its own error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psycopg
+import pytest
+
+from queries.engine import Store, make_engine
+from queries.errors import StoreError
+from queries.migrate import migrate
+from queries.scope import Reach
+from retrieval.recall import (
+    RecallQuestion,
+    Way,
+    recall,
+    recall_plain,
+    recall_routes,
+)
+from tests import hostile, sample
+from tests.conftest import start_cluster, stop_cluster
+from tests.memories import add_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+    Vector = npt.NDArray[np.float32]
+
+# processes are killed and waited for: minutes, not seconds
+pytestmark = pytest.mark.long
+
+REACH = Reach.of(frozenset({"org_a"}))
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+UP = np.array([0, 1], np.float32)
+
+
+def question(text: str = "deploy", vector: Vector | None = UP, **options: Any) -> RecallQuestion:  # noqa: ANN401 - RecallQuestion's own
+    return RecallQuestion("org_a", options.pop("project", None), text, vector, now=NOW, **options)
+
+
+@pytest.fixture
+def small(owner: Owner) -> list[str]:
+    """Three observations at 0, 45 and 90 degrees to the question, and one that another organization holds."""
+    sample.add_organization(owner, "org_a")
+    sample.add_organization(owner, "org_b")
+    add_memory(owner, "org_b", 9, "deploy at night", {"full": [0, 1]})
+    return [
+        add_memory(owner, "org_a", 1, "deploy at noon", {"full": [1, 0]}, weight=0.5),
+        add_memory(owner, "org_a", 2, "never deploy", {"full": [1, 1]}, kind="reflection", reflection_depth=2),
+        add_memory(owner, "org_a", 3, "lunch", {"full": [0, 2]}, tags=["food"], task_tag="deploy"),
+    ]
+
+
+METACHARACTERS = (
+    "", " ", "\0", "a\0b", "\ud800", "'", "''", "\\", "\\'", "&", "|", "!", "(", "((", ":*", "a:*b", "a & | b", "!!a",
+    "<->", "a <2> b", "'a' | ", "%", "%s", "%(org)s", ":org", "$1", "{}", "--", "/* */", "; select 1", "deploy\\",
+    "deploy'; drop table observations; --", "x" * 3000, "é" * 3000, "\u200b", "👩‍👩‍👧‍👦",
+)  # fmt: skip
+
+
+class TestAnyQuestion:
+    @pytest.mark.parametrize("vector", [UP, None], ids=["vector", "keyword"])
+    def test_no_text_is_an_error(self, store: Store, small: list[str], vector: Vector | None) -> None:
+        for text in (*METACHARACTERS, *hostile.TEXTS):
+            for way in Way:
+                found = recall(store, REACH, question(text, vector), way)
+                assert {*found.candidates.ids} <= {*small}
+                assert vector is None or len(found.candidates) == 3
+
+    def test_metacharacters_are_separators_between_words(self, store: Store, small: list[str]) -> None:
+        for text in ("deploy:*", "!deploy", "(deploy", "'deploy'", "deploy & | <->", "%deploy%", "\0deploy\\"):
+            assert {*recall_plain(store, REACH, question(text, None)).candidates.ids} == {*small}
+
+    @pytest.mark.parametrize("word", ["lorem ", "word{} ", "x", "deploy & | ! ( : * \\ ' "])
+    def test_a_hundred_kilobytes(self, store: Store, small: list[str], word: str) -> None:
+        text = "".join(word.format(n) for n in range(100_000 // len(word)))
+        for way in Way:
+            assert len(recall(store, REACH, question(text[:100_000]), way).candidates) == len(small)
+            assert {*recall(store, REACH, question(text, None), way).candidates.ids} <= {*small}
+
+    def test_odd_names_find_nothing(self, store: Store, small: list[str]) -> None:
+        assert small
+        for name in ("", "'", "%", "org_a' or '1'='1", "x" * 5000):
+            asked = RecallQuestion(name, name, "deploy", UP)
+            assert len(recall_routes(store, Reach.of(frozenset({name})), asked).candidates) == 0
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"k": -1}, "k: expected 0 or more, found -1"),
+            ({"vector": np.ones((2, 2))}, "expected one dimension, found 2"),
+        ],
+    )
+    def test_what_is_refused_at_the_door(self, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            question(**options)
+
+    def test_the_time_of_the_question_is_utc(self) -> None:
+        from retrieval.recall import _utc  # noqa: PLC0415 - the rule by itself
+
+        there = datetime(2026, 5, 4, 14, tzinfo=timezone(timedelta(hours=2)))
+        assert _utc(there) == _utc(NOW) == _utc(NOW.replace(tzinfo=None)) == np.datetime64("2026-05-04T12:00")
+
+
+@pytest.fixture
+def own_cluster() -> Iterator[Cluster]:
+    """A server of this test alone, to be killed."""
+    made = start_cluster()
+    yield made
+    stop_cluster(made)
+
+
+class TestFaults:
+    def test_a_connection_that_was_cut_is_replaced(self, store: Store, cluster: Cluster, small: list[str]) -> None:
+        assert recall_plain(store, REACH, question()).candidates.ids[0] == small[2]
+        cluster.run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'dash_read'")
+        assert recall_plain(store, REACH, question()).candidates.ids[0] == small[2]
+
+    def test_a_recall_that_waits_for_a_lock_ends(self, store: Store, owner: Owner, small: list[str]) -> None:
+        assert small
+        with owner.transaction():
+            owner.execute("lock table observation_embeddings in access exclusive mode")
+            with pytest.raises(StoreError) as caught:
+                recall_plain(store, REACH, question())
+        assert caught.value.kind == "locked"
+        assert len(recall_plain(store, REACH, question()).candidates) == 3
+
+    def test_cut_in_the_middle_and_asked_once_more(
+        self, store: Store, owner: Owner, cluster: Cluster, small: list[str]
+    ) -> None:
+        """The backend is killed while it waits for a lock; by then the second try finds the lock gone."""
+        answers: list[Any] = []
+        asking = threading.Thread(target=lambda: answers.append(recall_plain(store, REACH, question())))
+        waiting = "select pid from pg_stat_activity where wait_event_type = 'Lock' and usename = 'dash_read'"
+        with owner.transaction():
+            owner.execute("lock table observation_embeddings in access exclusive mode")
+            asking.start()
+            while not (found := cluster.run(waiting)):
+                assert asking.is_alive()
+            cluster.run(f"select pg_terminate_backend({found[0][0]})")
+        asking.join()
+        assert list(answers[0].candidates.ids) == small[::-1]
+
+    def test_a_server_killed_in_the_middle_is_a_store_error(self, own_cluster: Cluster) -> None:
+        engine = make_engine(own_cluster.url(), name="own")
+        migrate(engine, create_store=True)
+        engine.dispose()
+        store = Store(make_engine(own_cluster.url("dash_read"), name="doomed", pool=1, overflow=0))
+        # holds a lock until the server is gone, and cannot end its transaction then
+        with suppress(psycopg.OperationalError), psycopg.connect(own_cluster.plain_url()) as holder:
+            holder.execute("insert into organizations (id, name) values ('org_a', 'A')")
+            holder.commit()
+            holder.execute("lock table observation_embeddings in access exclusive mode")
+            outcome: list[object] = []
+
+            def ask() -> None:
+                try:
+                    outcome.append(recall_routes(store, REACH, question()))
+                except StoreError as error:
+                    outcome.append(error)
+
+            asking = threading.Thread(target=ask)
+            asking.start()
+            while not own_cluster.run("select 1 from pg_stat_activity where wait_event_type = 'Lock'"):
+                assert asking.is_alive()
+            os.kill(int(own_cluster.lease.pid or 0), signal.SIGKILL)
+            asking.join()
+        assert len(outcome) == 1
+        assert isinstance(outcome[0], StoreError)
+        store.close()
