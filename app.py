@@ -23,9 +23,11 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 import settings
+from jobs.companion import Companion
 from queries import embedded
-from queries.engine import answers, make_engine
+from queries.engine import Store, answers, make_engine
 from queries.errors import StoreError
+from queries.log_writers import log_totals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, MutableMapping, Sequence
@@ -156,23 +158,32 @@ async def healthz(_request: Request) -> PlainTextResponse:
 
 
 async def readyz(_request: Request) -> JSONResponse:
-    """200 when the store answers within a second, 503 otherwise."""
-    ready = await app.state["care"].is_ready()
-    return JSONResponse({"ready": ready}, status_code=200 if ready else 503, headers={"cache-control": "no-store"})
+    """200 when the store answers within a second, 503 otherwise; how the log and, where it is ours, the aggregator are.
+
+    A lost log row makes nothing unready: retrievals go on. ``null`` where the store cannot tell.
+    """
+    care: Care = app.state["care"]
+    ready = await care.is_ready()
+    told: dict[str, object] = {"ready": ready, "retrieval_log": care.log_totals if ready else None}
+    told |= {"aggregation": care.aggregator.state} if care.aggregator else {}
+    return JSONResponse(told, status_code=200 if ready else 503, headers={"cache-control": "no-store"})
 
 
 class Care:
-    """Keeps the embedded server running while the application does, and knows whether the store answers."""
+    """Keeps the embedded server and its aggregator running, and knows whether the store answers."""
 
     def __init__(self, chosen: settings.Settings) -> None:
         self.chosen = chosen
         self.lease: embedded.Lease | None = None
+        self.aggregator: Companion | None = None
         self.probe: Engine | None = None
         self.asking: asyncio.Task[bool] | None = None
+        self.log_totals: dict[str, int] | None = None
 
     async def keep(self) -> None:
         """See to it, now and again, that the server has its keeper, which may be killed like any other process."""
         while True:
+            await asyncio.to_thread(self.read_log_totals)
             await asyncio.sleep(CARE_INTERVAL)
             await asyncio.to_thread(self.attend)
 
@@ -182,14 +193,21 @@ class Care:
             if self.chosen.database_url is None:
                 self.lease = self.lease or embedded.start(self.chosen.data_folder)
                 self.lease.ensure()
+                self.aggregator = self.aggregator or _aggregator(self.chosen.data_folder, self.lease.home)
+                self.aggregator.attend()
             if self.probe is None:
                 url = self.lease.url("dash_read", embedded.DATABASE) if self.lease else self.chosen.database_url
-                # A connection of its own, so that busy pages cannot make a healthy store look dead.
-                self.probe = make_engine(url or "", name="rankscope readyz", pool=1, overflow=0)
+                # Connections of its own, so that busy pages cannot make a healthy store look dead: one for the
+                # question whether it answers, one for what the log's writers reported.
+                self.probe = make_engine(url or "", name="rankscope readyz", pool=2, overflow=0)
         except embedded.EmbeddedError as error:
             log.error("embedded store: %s", error)  # noqa: TRY400 - the sentence is the message
         except StoreError as error:
             log.error("store: %s", error.kind)  # noqa: TRY400 - same
+
+    def read_log_totals(self) -> None:
+        """Look up what processes that log retrievals reported; never while someone waits for an answer."""
+        self.log_totals = None if self.probe is None else log_totals(Store(self.probe), limit=1.0)
 
     async def is_ready(self) -> bool:
         """Whether the store answers within a second; however many ask, one of them asks the store."""
@@ -201,11 +219,18 @@ class Care:
         return bool(done) and self.asking.result()
 
     def end(self) -> None:
-        """Let go of the store, and stop the server if it was ours."""
+        """Let go of the store, and stop the server if it was ours, after what works with it."""
+        if self.aggregator is not None:
+            self.aggregator.end()
         if self.probe is not None:
             self.probe.dispose()
         if self.lease is not None:
             self.lease.release()
+
+
+def _aggregator(folder: Path, home: Path) -> Companion:
+    arguments = ("aggregate", "--every", "60", "--beside", str(folder.resolve()))
+    return Companion("aggregation", arguments, home / "aggregation.log")
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,10 +17,12 @@ from websockets.exceptions import InvalidStatus
 from queries.engine import make_engine
 from queries.errors import UNREACHABLE
 from queries.migrate import migrate
+from retrieval.log import LogWriter
 from tests import sample
 from tests.app_server import AppServer, free_port
 from tests.conftest import start_cluster, stop_cluster
 from tests.driver import Session
+from tests.retrieval.logs import memory_store, retrieval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -226,11 +229,40 @@ class TestHeaders:
                 assert other.status_code in ((200,) if path in ("/healthz", "/readyz") else (400, 403)), (path, host)
                 assert other.status_code == 400 or "content-security-policy" in other.headers, (path, host)
         assert requests.get(f"{server.url}/media/none", timeout=5).headers["cache-control"] == "no-store"
-        assert requests.get(f"{server.url}/readyz", timeout=5).json() == {"ready": True}
+        assert requests.get(f"{server.url}/readyz", timeout=5).json()["ready"] is True
         for origin in ("http://evil.example", "null"):
             with pytest.raises(InvalidStatus) as refused:
                 Session(server.url, origin=origin)
             assert refused.value.response.status_code == 403
+
+
+class TestRetrievalLog:
+    """What other processes logged and lost is seen where the application is watched."""
+
+    def test_readyz_counts_what_was_lost(self, serve: Serve, cluster: Cluster, store_database: str) -> None:
+        memory = memory_store(cluster, store_database)
+        with LogWriter(memory) as writer:
+            writer.log(retrieval(3))
+            writer.log(retrieval(token_budget=2**40))
+        memory.close()
+        server = serve(DATABASE_URL=cluster.plain_url("dash_read", store_database))
+        assert shown_log(server) == {"queued": 0, "written": 1, "rows": 3, "dropped": 0, "failed": 1}
+
+    def test_a_store_that_cannot_tell_is_ready_and_shows_no_zeros(
+        self, serve: Serve, cluster: Cluster, empty_database: str
+    ) -> None:
+        server = serve(DATABASE_URL=cluster.plain_url("postgres", empty_database))
+        answer = requests.get(f"{server.url}/readyz", timeout=5)
+        assert (answer.status_code, answer.json()) == (200, {"ready": True, "retrieval_log": None})
+
+
+def shown_log(server: AppServer) -> object:
+    """What /readyz shows of the log, as soon as it shows something."""
+    until = time.monotonic() + 20
+    while (shown := requests.get(f"{server.url}/readyz", timeout=5).json()["retrieval_log"]) is None:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    return shown
 
 
 class TestSecrets:

@@ -39,7 +39,7 @@ def folder() -> Iterator[Path]:
 def prepare(folder: Path) -> str:
     environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"} | {"RANKSCOPE_DATA": str(folder)}
     done = subprocess.run(
-        [sys.executable, "-m", "jobs", "demo", "--if-empty"],
+        [sys.executable, "-m", "jobs", "demo", "--if-empty", "--size", "small"],
         cwd=ROOT,
         env=environment,
         check=True,
@@ -57,6 +57,12 @@ def processes(folder: Path) -> list[str]:
         if str(folder) in command and process.info["status"] != psutil.STATUS_ZOMBIE:
             found.append(command)
     return found
+
+
+def aggregators(folder: Path) -> list[psutil.Process]:
+    """The aggregator that belongs to this store, if it runs."""
+    command = ["-m", "jobs", "aggregate", "--every", "60", "--beside", str(folder)]
+    return [p for p in psutil.process_iter(["cmdline"]) if (p.info["cmdline"] or [])[1:] == command]
 
 
 def wait_until(condition: Callable[[], bool], limit: float) -> float:
@@ -78,7 +84,7 @@ def test_stopping_it_stops_all_of_it(folder: Path, serve: Serve) -> None:
     assert "the demo store is ready" in prepare(folder)
     server = serve(RANKSCOPE_DATA=str(folder))
     assert len(figures(server)) == 5
-    assert processes(folder)
+    assert len(aggregators(folder)) == 1
     server.stop()
     assert processes(folder) == []
 
@@ -93,6 +99,23 @@ def test_kill_9_of_the_application_loses_nothing_and_leaves_nothing(folder: Path
     again = serve(RANKSCOPE_DATA=str(folder))
     assert figures(again) == before
     again.stop()
+    assert processes(folder) == []
+
+
+def test_the_aggregator_fills_the_store_in_silence_and_comes_back_when_killed(folder: Path, serve: Serve) -> None:
+    prepare(folder)
+    server = serve(RANKSCOPE_DATA=str(folder))
+    said = folder / "aggregation.log"
+    wait_until(lambda: said.exists() and " clusters with " in said.read_text(), limit=60)
+    told = requests.get(f"{server.url}/readyz", timeout=5).json()
+    assert (told["ready"], told["aggregation"]) == (True, "running")
+    assert " clusters with " not in server.output()
+    (first,) = aggregators(folder)
+    first.kill()
+    wait_until(lambda: [process.pid for process in aggregators(folder)] not in ([], [first.pid]), limit=60)
+    assert "aggregation ended with code -9" in server.output()
+    wait_until(lambda: "unchanged since" in said.read_text(), limit=60)
+    server.stop()
     assert processes(folder) == []
 
 
