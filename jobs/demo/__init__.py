@@ -6,7 +6,8 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
-from jobs.demo.load import fill
+from jobs.demo.load import SEED, fill
+from jobs.demo.sizes import DEFAULT, SIZES
 from jobs.target import embedded
 from queries.migrate import migrate
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--if-empty", action="store_true", help="say nothing when the store already holds data")
+    parser.add_argument(
+        "--size", choices=sorted(SIZES), default=DEFAULT.name, help="how much of everything; large is for benchmarks"
+    )
+    parser.add_argument("--seed", default=SEED, help="another seed, another past")
 
 
 def main(args: argparse.Namespace, settings: Settings) -> int:
@@ -31,12 +36,13 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
         with embedded(settings.data_folder, linger=True) as engine:
             say("migrating the store")
             migrate(engine, create_store=True)
-            say("writing demo data")
             with engine.begin() as connection:
-                written = fill(connection, datetime.now(UTC))
+                written = fill(connection, datetime.now(UTC), SIZES[args.size], args.seed, say)
     if written:
         organizations, observations, rows = (written[t] for t in ("organizations", "observations", "retrieval_ab_logs"))
-        print(f"the demo store is ready: {organizations} organizations, {observations} observations, {rows} log rows")
+        print(
+            f"the demo store is ready: {organizations} organizations, {observations:,} observations, {rows:,} log rows"
+        )
     elif not args.if_empty:
         print("the store already holds organizations and stays as it is")
     return 0

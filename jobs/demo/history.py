@@ -1,269 +1,208 @@
-"""What would stand in the store had the demo's sessions really run: retrievals, ranks, injections, outcomes, weights.
+"""What the sessions of an organization did to its memory: retrievals, ranks, injections, outcomes, weights.
 
-Nothing is drawn at random. Sessions run one after the other; each retrieval sees the weights that all earlier outcomes
-left behind.
+Nothing is drawn at random. Retrievals and endings of sessions run in the order of their times; each retrieval sees the
+weights that all earlier endings left behind.
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from jobs.demo.relevance import relevances
-from jobs.demo.texts import identity
+import numpy as np
+
+from jobs.demo.outcomes import Verdict, judge
+from jobs.demo.recall import Recalled, moment, recall
+from jobs.demo.voices import Voices
 from ranking.budget import context_budget, estimate_tokens, fitting
-from ranking.candidates import Candidates
-from ranking.feedback import FAILURE_RATE, SUCCESS_RATE, apply_feedback_ranking, is_misleading, update_weight
+from ranking.corroboration import corroboration_boost
+from ranking.feedback import FAILURE_RATE, SUCCESS_RATE, is_misleading, update_weight, weighted_scores
+from ranking.order import ranks, stable_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
+    from datetime import datetime
 
-    from jobs.demo.texts import Observation, Organization, Session
+    from jobs.demo.recall import Rows
+    from jobs.demo.story import Story
+    from jobs.demo.timeline import Session
+    from jobs.demo.vectors import Vectors
+    from ranking.candidates import Scores
 
-Row = dict[str, object]
-
-POOL = 20
-BETWEEN_RETRIEVALS = timedelta(minutes=7)
-SESSION_LENGTH = timedelta(minutes=50)
-HELPFUL = 2  # of what an accepted session was given first
+FIRST_RETRIEVAL, BETWEEN_RETRIEVALS = timedelta(minutes=3), timedelta(minutes=7)
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One observation in one retrieval, with both of its ranks from 0."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Retrieval:
+    """One retrieval as it is logged: aligned columns in order of relevance, and how many of the best were injected."""
 
-    observation: Observation
-    relevance: float
-    weight: float
-    weighted: float
-    unweighted_rank: int
-    weighted_rank: int
+    recalled: Recalled
+    enabled: bool
+    boost: Scores | None
+    weight: Scores
+    weighted: Scores
+    unweighted_rank: Rows
+    weighted_rank: Rows
+    order: Rows
+    injected: int
+    budget: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of a weight."""
+
+    row: int
+    session: Session
+    outcome: str
+    before: float
+    after: float
+    alpha: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a session ended, what it had been given, and what of that helped or misled."""
+
+    session: Session
+    outcome: str
+    given: tuple[int, ...]
+    helpful: tuple[int, ...]
+    misled: tuple[int, ...]
 
 
 @dataclass
-class Memory:
-    """What an organization's store holds while its sessions run, and the rows written so far, by table."""
+class History:
+    """Everything an organization's sessions left behind; rows are places among the story's memories."""
 
-    org: Organization
-    now: datetime
-    weights: dict[UUID, float]
-    failures: dict[UUID, int]
-    accessed: dict[UUID, datetime] = field(default_factory=dict)
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-
-    def write(self, table: str, row: Row) -> None:
-        """Append a row to a table."""
-        self.rows.setdefault(table, []).append(row)
-
-    def weighs(self, at: datetime) -> bool:
-        """Whether the organization's flag lets weights count at a moment."""
-        disabled = self.org.features.get("feedback_weighting_disabled", False)
-        since = self.org.age if self.org.weighting_off is None else self.org.weighting_off
-        return not disabled or at < self.now - since
-
-    def loses(self, session: Session, rank: int) -> bool:
-        """Whether the log row of this rank never arrives."""
-        lost = self.org.lost_row
-        return lost is not None and self.org.sessions[lost.session] is session and rank == lost.rank
+    story: Story
+    weights: Scores
+    failures: Rows
+    successes: Rows
+    accessed: dict[int, datetime] = field(default_factory=dict)
+    retrievals: list[Retrieval] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    endings: dict[str, Ending] = field(default_factory=dict)
 
 
-def history(org: Organization, now: datetime) -> dict[str, list[Row]]:
-    """Every row of one organization, by table; the same for the same ``now``."""
-    memory = Memory(org, now, {o.id: 1.0 for o in org.observations}, {o.id: 0 for o in org.observations})
-    memory.write("organizations", _organization_row(org, now))
-    for project, name in org.projects:
-        memory.write("projects", {"org_id": org.id, "id": project, "name": name, "created_at": now - org.age})
-    for session in org.sessions:
-        _run(memory, session)
-    if org.weighting_off is not None:
-        memory.write("flag_changes", _flag_row(org, now - org.weighting_off))
-    for observation in org.observations:
-        memory.write("observations", _observation_row(memory, observation))
-    return memory.rows
-
-
-def rank(observations: Sequence[Observation], query: str, weights: dict[UUID, float], *, on: bool) -> list[Candidate]:
-    """At most 20 observations by cosine, then id, as candidates in their weighted order; ties keep the first order."""
-    scores = relevances(query, [f"{o.title or ''} {o.text}" for o in observations])
-    recalled = sorted(
-        ((score, o) for score, o in zip(scores, observations, strict=True) if score > 0),
-        key=lambda pair: (-pair[0], pair[1].id),
-    )[:POOL]
-    rows = Candidates(
-        [o.id for _, o in recalled],
-        relevance=[score for score, _ in recalled],
-        weight=[weights[o.id] for _, o in recalled],
-    )
-    ranked = apply_feedback_ranking(rows, weighting_enabled=on)
-    return [
-        Candidate(recalled[place][1], recalled[place][0], weights[recalled[place][1].id], weighted, place, n)
-        for n, (place, weighted) in enumerate(
-            (place, float(ranked.weighted_score[place])) for place in ranked.order.tolist()
-        )
+def replay(story: Story, vectors: Vectors) -> History:
+    """Run every session of the story over its memories and their full vectors."""
+    count = len(story.placed)
+    history = History(story, np.ones(count), np.zeros(count, np.intp), np.zeros(count, np.intp))
+    if not story.sessions:
+        return history
+    created = np.array([moment(entry.created) for entry in story.placed], dtype=np.int64)
+    projects = np.array([entry.memory.project for entry in story.placed], dtype=np.object_)
+    asked = [
+        (session, query, session.begin + FIRST_RETRIEVAL + n * BETWEEN_RETRIEVALS)
+        for session in story.sessions
+        for n, query in enumerate(session.queries)
     ]
+    asked = [question for question in asked if question[2] < story.now and not in_gap(story, question[2])]
+    steps: list[tuple[datetime, int, Recalled | Session]] = [
+        (found.at, 0, found) for found in recall(asked, projects, created, vectors)
+    ]
+    steps += [(session.end, 1, session) for session in story.sessions if not session.runs]
+    run = _Run(history, created)
+    for at, _, step in sorted(steps, key=lambda step: (step[0], step[1], _name(step[2]))):
+        if isinstance(step, Recalled):
+            run.retrieve(step)
+        else:
+            run.end(step, at)
+    return history
 
 
-def _run(memory: Memory, session: Session) -> None:
-    begin = memory.now - session.age
-    end = begin + SESSION_LENGTH if session.outcome else None
-    memory.write(
-        "sessions",
-        {
-            "org_id": memory.org.id,
-            "id": session.id,
-            "project_id": session.project,
-            "agent_id": session.agent,
-            "work_type": session.work_type,
-            "outcome": session.outcome,
-            "created_at": begin,
-            "ended_at": end,
-        },
-    )
-    given: dict[UUID, None] = {}  # in the order they were given
-    for n, query in enumerate(session.queries, start=1):
-        given |= dict.fromkeys(_retrieve(memory, session, query, begin + n * BETWEEN_RETRIEVALS))
-    if session.outcome and end:
-        _learn(memory, session, session.outcome, list(given), end)
+def weighs(story: Story, at: datetime) -> bool:
+    """Whether the organization's flag lets weights count at a moment."""
+    since = story.org.weighting_off
+    return since is None or at < story.now - since
 
 
-def _retrieve(memory: Memory, session: Session, query: str, at: datetime) -> list[UUID]:
-    """Log one retrieval and return the ids that entered the session's context."""
-    org, on = memory.org, memory.weighs(at)
-    known = [o for o in org.observations if memory.now - o.age < at]
-    candidates = rank(known, query, memory.weights, on=on)
-    budget = context_budget(session.work_type)
-    costs = estimate_tokens([candidate.observation.text for candidate in candidates])
-    chosen = candidates[: fitting(costs, budget)]
-    given = [candidate.observation.id for candidate in chosen]
-    retrieval = identity(org.id, session.id, "retrieval", query)
-    shared: Row = {
-        "org_id": org.id,
-        "retrieval_id": retrieval,
-        "session_id": session.id,
-        "project_id": session.project,
-        "created_at": at,
-    }
-    for candidate in candidates:
-        if memory.loses(session, candidate.weighted_rank):
-            continue
-        memory.write(
-            "retrieval_ab_logs",
-            shared
-            | {
-                "query_text": query,
-                "observation_id": candidate.observation.id,
-                "relevance_score": candidate.relevance,
-                "feedback_weight": candidate.weight,
-                "weighted_score": candidate.weighted,
-                "unweighted_rank": candidate.unweighted_rank,
-                "weighted_rank": candidate.weighted_rank,
-                "weighting_enabled": on,
-                "injected": candidate.weighted_rank < len(chosen),
-                "pipeline": "LIVE",
-            },
+def in_gap(story: Story, at: datetime) -> bool:
+    """Whether the organization's memory was down."""
+    gap = story.org.gap
+    return gap is not None and story.now - gap[0] <= at < story.now - gap[1]
+
+
+def _name(step: Recalled | Session) -> str:
+    return f"{step.session.id}/{step.query}" if isinstance(step, Recalled) else step.id
+
+
+class _Run:
+    """The state of the replay: what each running session was given so far, and since when a memory is outdated."""
+
+    def __init__(self, history: History, created: Rows) -> None:
+        self.history, self.story = history, history.story
+        self.given: dict[str, dict[int, None]] = defaultdict(dict)
+        self.costs = estimate_tokens([entry.memory.text for entry in self.story.placed])
+        self.voices = Voices(self.story, created) if self.story.org.corroborates else None
+        row_of = {entry.memory.key: row for row, entry in enumerate(self.story.placed)}
+        self.outdated = {
+            row_of[pair.older.key]: self.story.placed[row_of[pair.newer.key]].created
+            for pair in self.story.contradictions
+            if pair.older.key in row_of and pair.newer.key in row_of
+        }
+
+    def retrieve(self, found: Recalled) -> None:
+        history, on = self.history, weighs(self.story, found.at)
+        boost = corroboration_boost(self.voices.corroborating(found.rows, found.at)) if self.voices else None
+        # the boost stands in front of feedback, so the order without weights has it too
+        base = found.relevance if boost is None else found.relevance + boost
+        weight = history.weights[found.rows]
+        weighted = weighted_scores(base, weight) if on else base
+        order = stable_order(weighted)
+        budget = context_budget(found.session.work_type)
+        costs = self.costs[found.rows[order]]
+        injected = fitting(costs, budget)
+        chosen = found.rows[order[:injected]].tolist()
+        self.given[found.session.id] |= dict.fromkeys(chosen)
+        history.accessed |= dict.fromkeys(chosen, found.at)
+        both, spent = (ranks(base), ranks(weighted)), int(costs[:injected].sum())
+        history.retrievals.append(Retrieval(found, on, boost, weight, weighted, *both, order, injected, budget, spent))
+
+    def end(self, session: Session, at: datetime) -> None:
+        given = tuple(self.given.pop(session.id, ()))
+        verdict = self._verdict(session, given, at)
+        misled = self._learn(session, verdict, given)
+        helpful = tuple(given[place] for place in verdict.helpful)
+        self.history.endings[session.id] = Ending(session, verdict.outcome, given, helpful, misled)
+
+    def _verdict(self, session: Session, given: tuple[int, ...], at: datetime) -> Verdict:
+        placed = self.story.placed
+        if session.written:
+            named = tuple(n for n, row in enumerate(given) if placed[row].id in session.misleading)
+            return Verdict(session.outcome or "rework", (0, 1)[: len(given)] if not named else (), named)
+        memories = [placed[row].memory for row in given]
+        about, topic = (
+            [getattr(m, name) == getattr(session.task, name) for m in memories] for name in ("about", "topic")
         )
-    memory.write(
-        "context_injection_logs",
-        shared
-        | {
-            "work_type": session.work_type,
-            "token_budget": budget,
-            "tokens_used": int(costs[: len(chosen)].sum()),
-            "candidates": len(candidates),
-            "observation_ids": given,
-        },
-    )
-    memory.accessed |= dict.fromkeys(given, at)
-    return given
+        on_task, related = ([test(pair) for pair in zip(about, topic, strict=True)] for test in (all, any))
+        wrong = [
+            m.misleading or (row in self.outdated and self.outdated[row] < at)
+            for row, m in zip(given, memories, strict=True)
+        ]
+        return judge(on_task, related, wrong)
 
+    def _learn(self, session: Session, verdict: Verdict, given: tuple[int, ...]) -> tuple[int, ...]:
+        """Move the weight of all that a session was given by its outcome, twice as far where it was misled.
 
-def _learn(memory: Memory, session: Session, outcome: str, given: list[UUID], at: datetime) -> None:
-    """Move the weight of all that a session was given by its outcome, twice as far where it was misled.
-
-    Only a failed session can have been misled: by what its diagnostics name, or by what three failed ones were given.
-    """
-    org = memory.org
-    succeeded = outcome == "accepted"
-    misled = []
-    for observation in given:
-        memory.failures[observation] += not succeeded
-        misleads = not succeeded and is_misleading(
-            named_by_diagnostics=observation in session.misleading, failed_sessions=memory.failures[observation]
-        )
-        alpha = (SUCCESS_RATE if succeeded else FAILURE_RATE) * (2 if misleads else 1)
-        before = memory.weights[observation]
-        after = update_weight(before, outcome, misleading=misleads)
-        memory.weights[observation] = after
-        misled += [observation] if misleads else []
-        memory.write(
-            "observation_weight_history",
-            {
-                "org_id": org.id,
-                "project_id": session.project,
-                "observation_id": observation,
-                "session_id": session.id,
-                "outcome": session.outcome,
-                "previous_weight": before,
-                "new_weight": after,
-                "alpha": alpha,
-                "recorded_at": at,
-            },
-        )
-    memory.write(
-        "session_diagnostics",
-        {
-            "org_id": org.id,
-            "session_id": session.id,
-            "outcome": session.outcome,
-            "injected_observation_ids": given,
-            "helpful_observation_ids": given[:HELPFUL] if succeeded else [],
-            "misleading_observation_ids": misled,
-            "failure_category": None if succeeded else "misleading memory" if misled else "other",
-            "created_at": at,
-        },
-    )
-
-
-def _organization_row(org: Organization, now: datetime) -> Row:
-    return {"id": org.id, "name": org.name, "features": org.features, "created_at": now - org.age}
-
-
-def _observation_row(memory: Memory, observation: Observation) -> Row:
-    org, now = memory.org, memory.now
-    created = now - observation.age
-    author = [s.id for s in org.sessions if s.project == observation.project and now - s.age <= created]
-    return {
-        "org_id": org.id,
-        "id": observation.id,
-        "project_id": observation.project,
-        "agent_id": observation.agent,
-        "session_id": author[-1] if author else None,
-        "kind": observation.kind,
-        "reflection_depth": observation.depth,
-        "title": observation.title,
-        "content": observation.text,
-        "content_hash": hashlib.sha256(observation.text.encode()).hexdigest(),
-        "source": "agent",
-        "weight": memory.weights[observation.id],
-        "tags": list(observation.tags),
-        "task_tag": observation.tags[0],
-        "created_at": created,
-        "last_accessed_at": memory.accessed.get(observation.id),
-    }
-
-
-def _flag_row(org: Organization, at: datetime) -> Row:
-    return {
-        "org_id": org.id,
-        "request_id": identity(org.id, "flag", "feedback_weighting_disabled"),
-        "flag": "feedback_weighting_disabled",
-        "old_state": "absent",
-        "new_state": "true",
-        "reason": org.weighting_off_reason,
-        "actor": "demo",
-        "source": "demo",
-        "changed_at": at,
-    }
+        Only a failed session can have been misled: by what its diagnostics name, or by what three failed ones had.
+        """
+        history, succeeded = self.history, verdict.outcome == "accepted"
+        named = {given[place] for place in verdict.misleading}
+        misled = []
+        for row in given:
+            history.failures[row] += not succeeded
+            history.successes[row] += succeeded
+            misleads = not succeeded and is_misleading(
+                named_by_diagnostics=row in named, failed_sessions=int(history.failures[row])
+            )
+            before = float(history.weights[row])
+            after = update_weight(before, verdict.outcome, misleading=misleads)
+            alpha = (SUCCESS_RATE if succeeded else FAILURE_RATE) * (2 if misleads else 1)
+            history.weights[row] = after
+            history.changes.append(Change(row, session, verdict.outcome, before, after, alpha))
+            misled += [row] if misleads else []
+        return tuple(misled)

@@ -1,39 +1,34 @@
-"""The hand-written part of the demo: who remembers what, and which sessions asked for it."""
+"""The organizations of the demo: who they are, and what was written for them by hand."""
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
+from functools import cache
 from typing import Any
 from uuid import UUID, uuid5
 
-FOLDER = Path(__file__).parent / "data"
-NAMES = ("tidewater", "quillworks", "hostile")
+from jobs.demo.vocabulary import project, read
+from jobs.demo.writing import Memory
+
+NAMES = ("tidewater", "quillworks", "alder", "lumenfield", "hostile", "newfound")
 NAMESPACE = UUID("5b0f6c1e-7d5a-4c58-9d6f-0d6a3c1d7e42")  # any; fixed, so that links into the demo stay good
 LONG_WORD = "deploylog" * 400
 
 
 @dataclass(frozen=True)
-class Observation:
-    """One memory as an agent wrote it."""
+class Written:
+    """A memory written by hand, by whom and when; ``outdated`` is the key of what took its place, and how."""
 
-    id: UUID
-    key: str
-    project: str
+    memory: Memory
     agent: str
     age: timedelta
-    text: str
-    tags: tuple[str, ...]
-    title: str | None
-    kind: str
-    depth: int
+    outdated: tuple[str, str] | None
 
 
 @dataclass(frozen=True)
-class Session:
-    """One piece of work: what its agent asked the memory, and how it ended; ``None`` while it runs."""
+class WrittenSession:
+    """A session written by hand with its outcome; ``None`` while it runs."""
 
     id: str
     project: str
@@ -42,36 +37,58 @@ class Session:
     work_type: str
     outcome: str | None
     queries: tuple[str, ...]
-    misleading: frozenset[UUID]
-
-
-@dataclass(frozen=True)
-class LostRow:
-    """A log row that never arrived: the session by place, the row by weighted rank."""
-
-    session: int
-    rank: int
+    misleading: frozenset[str]
 
 
 @dataclass(frozen=True)
 class Organization:
-    """One tenant of the demo with everything it remembers and did, oldest session first."""
+    """One tenant of the demo; ``share`` is its part of everything that is not written by hand."""
 
     id: str
     name: str
     age: timedelta
+    share: float
     features: dict[str, Any]
     projects: tuple[tuple[str, str], ...]
-    observations: tuple[Observation, ...]
-    sessions: tuple[Session, ...]
+    agents: tuple[str, ...]
+    people: tuple[str, ...]
+    written: tuple[Written, ...]
+    sessions: tuple[WrittenSession, ...]
     weighting_off: timedelta | None
     weighting_off_reason: str
-    lost_row: LostRow | None
+    gap: tuple[timedelta, timedelta] | None
+    lossy: tuple[timedelta, int] | None
+
+    @property
+    def corroborates(self) -> bool:
+        """Whether the flag puts the corroboration boost in front of feedback."""
+        return self.features.get("corroboration_boost_enabled") is True
 
 
+@cache
 def organizations() -> tuple[Organization, ...]:
-    """Two lively organizations and a hostile one."""
-    return tuple(_organization(_read(name), _read(f"{name}.sessions")["sessions"]) for name in NAMES)
+    """Four lively organizations, a hostile one and an empty one."""
+    return tuple(_organization(name) for name in NAMES)
+
+
+def copies(wanted: int) -> tuple[Organization, ...]:
+    """More organizations like the lively ones, each smaller than the one before, with nothing odd about them."""
+    lively = [org for org in organizations() if org.share]
+    weights = [(n + 1) ** -0.5 for n in range(wanted)]
+    return tuple(
+        replace(
+            lively[n % len(lively)],
+            id=f"org_copy_{n + 1:02}",
+            name=f"{lively[n % len(lively)].name} {n + 2}",
+            share=weight / sum(weights),
+            features={},
+            written=(),
+            weighting_off=None,
+            gap=None,
+            lossy=None,
+        )
+        for n, weight in enumerate(weights)
+    )
 
 
 def identity(*parts: str) -> UUID:
@@ -79,61 +96,69 @@ def identity(*parts: str) -> UUID:
     return uuid5(NAMESPACE, "/".join(parts))
 
 
-def _read(name: str) -> dict[str, Any]:
-    with (FOLDER / f"{name}.toml").open("rb") as file:
-        return tomllib.load(file)
-
-
-def _organization(found: dict[str, Any], sessions: list[dict[str, Any]]) -> Organization:
-    projects = tuple((project["id"], project["name"]) for project in found["projects"])
-    ids = [project for project, _ in projects]
-    observations = tuple(_observation(found["id"], ids, entry) for entry in found["observations"])
-    known = {observation.key: observation.id for observation in observations}
+def _organization(name: str) -> Organization:
+    found = read(name)
+    projects = tuple(_project(entry) for entry in found["projects"])
+    ids = [project_id for project_id, _ in projects]
     return Organization(
         id=found["id"],
         name=found["name"],
         age=timedelta(days=found["age"]),
+        share=found["share"],
         features=found["features"],
         projects=projects,
-        observations=observations,
-        sessions=tuple(_session(found["id"], ids, known, n, entry) for n, entry in enumerate(sessions)),
+        agents=tuple(found["agents"]),
+        people=tuple(found["people"]),
+        written=tuple(_written(ids, entry) for entry in found.get("observations", ())),
+        sessions=tuple(_session(ids, entry) for entry in found.get("sessions", ())),
         weighting_off=timedelta(days=found["weighting_off"]) if "weighting_off" in found else None,
         weighting_off_reason=found.get("weighting_off_reason", ""),
-        lost_row=LostRow(**found["lost_row"]) if "lost_row" in found else None,
+        gap=tuple(timedelta(days=found["gap"][end]) for end in ("from", "until")) if "gap" in found else None,  # type: ignore[arg-type]
+        lossy=(timedelta(days=found["lossy"]["from"]), found["lossy"]["every"]) if "lossy" in found else None,
     )
 
 
-def _observation(org: str, projects: list[str], entry: dict[str, Any]) -> Observation:
-    return Observation(
-        id=identity(org, "observation", entry["key"]),
+def _project(entry: str | dict[str, str]) -> tuple[str, str]:
+    """Id and name; a name alone is a project whose words lie in a file of their own."""
+    if isinstance(entry, dict):
+        return entry["id"], entry["name"]
+    return project(entry).id, project(entry).name
+
+
+def _written(projects: list[str], entry: dict[str, Any]) -> Written:
+    tags = tuple(entry["tags"])
+    memory = Memory(
         key=entry["key"],
-        project=_project(projects, entry["project"]),
-        agent=entry["agent"],
-        age=timedelta(days=entry["age"]),
+        project=_named(projects, entry["project"]),
+        about=tags[0],
+        topic=tags[-1],
         text=entry["text"].replace("@long@", LONG_WORD),
-        tags=tuple(entry["tags"]),
+        tags=tags,
         title=entry.get("title"),
         kind=entry.get("kind", "observation"),
         depth=entry.get("depth", 0),
+        misleading=entry.get("misleading", False),
     )
+    outdated = (entry["outdated"]["by"], entry["outdated"]["kind"]) if "outdated" in entry else None
+    return Written(memory, entry["agent"], timedelta(days=entry["age"]), outdated)
 
 
-def _session(org: str, projects: list[str], known: dict[str, UUID], n: int, entry: dict[str, Any]) -> Session:
-    return Session(
-        id=entry.get("id", f"ses_{org.removeprefix('org_')}_{n + 1:03}"),
-        project=_project(projects, entry["project"]),
+def _session(projects: list[str], entry: dict[str, Any]) -> WrittenSession:
+    return WrittenSession(
+        id=entry["id"],
+        project=_named(projects, entry["project"]),
         agent=entry["agent"],
         age=timedelta(days=entry["age"]),
         work_type=entry["work"],
         outcome=entry.get("outcome"),
         queries=tuple(entry["queries"]),
-        misleading=frozenset(known[key] for key in entry.get("misleading", ())),
+        misleading=frozenset(entry.get("misleading", ())),
     )
 
 
-def _project(projects: list[str], named: str | int) -> str:
+def _named(projects: list[str], named: str | int) -> str:
     """A project by id, or by its place where the id is no name to write out."""
-    project = projects[named] if isinstance(named, int) else named
-    if project not in projects:
-        raise ValueError(f"expected one of the projects {', '.join(projects)}; found {project}")
-    return project
+    found = projects[named] if isinstance(named, int) else named
+    if found not in projects:
+        raise ValueError(f"expected one of the projects {', '.join(projects)}; found {found}")
+    return found

@@ -5,11 +5,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.demo.load import fill
+from jobs.demo.history import History, replay
+from jobs.demo.load import SEED, fill
+from jobs.demo.sizes import DEFAULT, SMALL
+from jobs.demo.story import Story, tell
+from jobs.demo.texts import organizations
+from jobs.demo.vectors import embed
 from queries.owner import owning
 from tests.jobs.stores import FOREIGN, run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.conftest import Cluster
 
 NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)
@@ -35,13 +42,31 @@ def readable(cluster: Cluster, store_database: str) -> str:
     return cluster.url("dash_read", store_database)
 
 
-@pytest.fixture
-def filled(owned: str) -> str:
-    """The owner's address of a store with the demo in it."""
-    assert filled_now(owned) is not None
-    return owned
+@pytest.fixture(scope="session")
+def filled(cluster: Cluster, template: str) -> Iterator[str]:
+    """The owner's address of a store with a small demo in it; no test changes it."""
+    name = cluster.create(template)
+    assert filled_now(cluster.url("postgres", name)) is not None
+    yield cluster.url("postgres", name)
+    cluster.drop(name)
 
 
 def filled_now(address: str) -> dict[str, int] | None:
     with owning(address) as engine, engine.begin() as connection:
-        return fill(connection, NOW)
+        return fill(connection, NOW, SMALL)
+
+
+@pytest.fixture(scope="session")
+def stories() -> list[Story]:
+    """The organizations of a demo of the default size, told but not yet lived."""
+    return [tell(org, DEFAULT, NOW, SEED) for org in organizations()]
+
+
+@pytest.fixture(scope="session")
+def lived(stories: list[Story]) -> dict[str, History]:
+    """The same organizations with their sessions replayed, by id."""
+    found = {}
+    for story in stories:
+        vectors = embed([entry.memory.text for entry in story.placed])
+        found[story.org.id] = replay(story, vectors)
+    return found
