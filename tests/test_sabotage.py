@@ -94,6 +94,27 @@ SABOTAGES = (
         ("tests/test_app.py::TestSecrets", "tests/queries/test_engine.py::TestSentences"),
     ),
     Sabotage(
+        "the retrieval's own id against logging it twice", "queries/log_writes.py",
+        "join fresh using (org_id, retrieval_id) join candidate", "join candidate",
+        ("tests/retrieval/test_log.py::TestWritten",),
+    ),
+    Sabotage(
+        "the limit of the log's queue", "retrieval/log_writer.py",
+        "full = bool(self._waiting) and self._waiting_rows + size > self.capacity", "full = False",
+        ("tests/retrieval/test_log.py::TestLost",),
+    ),
+    Sabotage(
+        "the lock on a session", "queries/outcomes.py",
+        "return select(table.c.outcome).where(*mine).with_for_update(key_share=True)",
+        "return select(table.c.outcome).where(*mine)",
+        ("tests/retrieval/test_outcomes.py::TestTogether",),
+    ),
+    Sabotage(
+        "the lock on what a session was given", "queries/outcomes.py",
+        ".order_by(table.c.id).with_for_update(key_share=True)", ".order_by(table.c.id)",
+        ("tests/retrieval/test_outcomes.py::TestTogether",),
+    ),
+    Sabotage(
         "st.text for tenant text", "pages/shell.py",
         'st.text(f"{entry.answers}', 'st.markdown(f"{entry.answers}',
         ("tests/browser/test_overview.py::TestHostileTexts",),
@@ -107,6 +128,29 @@ SABOTAGES = (
         "the access check of the shell", "controls/access.py",
         "    if not settings.is_loopback(address):", "    if False:",
         ("tests/pages/test_shell.py::TestLocalPrincipal",),
+    ),
+    Sabotage(
+        "row-level security of results", "queries/migrations/versions/rankscope_0002.py",
+        "enable row level security", "disable row level security",
+        ("tests/queries/test_isolation.py::TestRowSecurity",),
+    ),
+    Sabotage(
+        "one aggregator per scope", "queries/aggregation_runs.py", "select pg_try_advisory_xact_lock(:lock)",
+        "select :lock is not null", ("tests/jobs/test_aggregation.py::TestCompany",),
+    ),
+    Sabotage(
+        "texts in the version of a scope", "queries/aggregation_input.py", '"id", "content", "weight"',
+        '"id", "weight"', ("tests/queries/test_aggregation_input.py::TestVersion",),
+    ),
+    Sabotage(
+        "a scope's trouble kept to itself", "jobs/aggregation.py",
+        "except StoreError as error:\n        return _failed(",
+        "except ZeroDivisionError as error:\n        return _failed(",
+        ("tests/jobs/test_aggregation.py::TestBadScope",),
+    ),
+    Sabotage(
+        "an end that follows the application's", "jobs/ending.py", 'os.read(sys.stdin.fileno(), 512) == b""',
+        "False", ("tests/jobs/test_companion.py::TestEnd",),
     ),
 )  # fmt: skip
 

@@ -8,8 +8,7 @@ import pytest
 
 from queries import mending, schema
 from queries.catalogue import read_catalogue
-from queries.findings import REQUIRED, judge
-from queries.migrations.versions.platform_0001 import INDEXES
+from queries.findings import INDEXES, REQUIRED, judge
 from queries.scope import EVERYTHING
 from queries.shape import ADDED_LOG_COLUMNS, DOCUMENTED_LOG_COLUMNS
 
@@ -133,6 +132,7 @@ class TestMending:
 
     @pytest.mark.parametrize("name", INDEXES)
     def test_an_index_comes_back(self, owner: Owner, store: Store, name: str) -> None:
+        name = name.rpartition(" ")[-1]
         owner.execute(f"drop index {name}".encode())
         with store.reading(EVERYTHING) as connection:
             found = judged(read_catalogue(connection))[f"index {name}"]
@@ -140,6 +140,26 @@ class TestMending:
         owner.execute(found.mend.encode())
         with store.reading(EVERYTHING) as connection:
             assert judged(read_catalogue(connection))[f"index {name}"].state == "ok"
+
+    def test_the_memory_s_rights_come_back(self, owner: Owner, store: Store) -> None:
+        owner.execute("revoke all on all tables in schema public from memory_write")
+        owner.execute("revoke usage on schema public from memory_write")
+        with store.reading(EVERYTHING) as connection:
+            found = judged(read_catalogue(connection))["memory role"]
+        assert found.state == "degraded"
+        assert found.sentence.startswith("The role memory_write lacks rights on context_injection_logs, observation_")
+        assert "grant update (weight) on public.observations to memory_write;" in found.mend
+        owner.execute(found.mend.encode())
+        with store.reading(EVERYTHING) as connection:
+            assert judged(read_catalogue(connection))["memory role"].state == "ok"
+
+    def test_an_index_that_is_not_unique_does_not_keep_retrievals_apart(self, owner: Owner, store: Store) -> None:
+        owner.execute("drop index injections_retrieval")
+        owner.execute("create index plain on context_injection_logs (org_id, retrieval_id)")
+        with store.reading(EVERYTHING) as connection:
+            found = judged(read_catalogue(connection))["index injections_retrieval"]
+        assert found.sentence.startswith("No unique index on context_injection_logs serves")
+        assert found.mend.startswith("create unique index concurrently injections_retrieval on public.context")
 
     @pytest.mark.parametrize(
         ("name", "expected"), [("dash_read", "dash_read"), ("Ä x", '"Ä x"'), ('a"; drop', '"a""; drop"'), ("", '""')]

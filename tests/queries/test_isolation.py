@@ -90,6 +90,11 @@ def plant(owner: Connection) -> None:
                  values (%(org)s, 'done', 'v') returning org_id, id)
                insert into rankscope.clusters (org_id, run_id, observation_id, cluster, canonical, corroboration_score,
                  agents, diameter) select org_id, id, %(id)s, 0, true, 1, 1, 0 from run""",
+            """insert into rankscope.log_writers values
+                 (%(org)s, gen_random_uuid(), 'agents', 0, 1, 20, 0, 0, null, now())""",
+            """insert into rankscope.contradictions
+                 select org_id, id, 0, 'f', %(id)s, %(id)s, 'value', 'r', 1, 1, '{}', '[]'
+                   from rankscope.aggregation_runs where org_id = %(org)s""",
             "insert into rankscope.simhashes values (%(org)s, %(id)s, 'h', 1)",
             "insert into rankscope.rollups values (%(org)s, '', 'm', now(), 1, 1)",
         ):
@@ -349,6 +354,29 @@ FORBIDDEN_TO_WRITERS = (
     "drop schema rankscope cascade",
 )
 
+FORBIDDEN_TO_THE_MEMORY = (
+    "update observations set content = ''",
+    "update observations set org_id = 'org_b'",
+    "insert into observations (org_id, content, content_hash) values ('org_a', 'x', 'x')",
+    "delete from observations",
+    "update sessions set work_type = 'x'",
+    "insert into sessions (org_id, id) values ('org_a', 'x')",
+    "update retrieval_ab_logs set injected = true",
+    "delete from retrieval_ab_logs",
+    "truncate retrieval_ab_logs",
+    "update context_injection_logs set observation_ids = '{}'",
+    "delete from context_injection_logs",
+    "update observation_weight_history set new_weight = 1",
+    "delete from observation_weight_history",
+    "insert into session_diagnostics (org_id, session_id) values ('org_a', 'x')",
+    "update organizations set features = '{}'",
+    "delete from rankscope.log_writers",
+    "insert into rankscope.clusters select * from rankscope.clusters",
+    "select * from rankscope.principals",
+    "select * from rankscope.flag_changes",
+    "create table x (y int)",
+)
+
 
 class TestPrivileges:
     """ISO-4 and ISO-5."""
@@ -362,6 +390,12 @@ class TestPrivileges:
         self, cluster: Cluster, populated: str, statement: str
     ) -> None:
         self.refused(cluster.plain_url("dash_write", populated), statement)
+
+    @pytest.mark.parametrize("statement", FORBIDDEN_TO_THE_MEMORY)
+    def test_the_memory_adds_to_its_logs_and_moves_weights_alone(
+        self, cluster: Cluster, populated: str, statement: str
+    ) -> None:
+        self.refused(cluster.plain_url("memory_write", populated), statement)
 
     @staticmethod
     def refused(url: str, statement: str) -> None:

@@ -1,0 +1,68 @@
+"""``python -m jobs rank``: one retrieval looked at from outside. Nothing is logged or remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jobs.doctor import NOT_MADE_YET
+from jobs.grant import printable
+from jobs.target import opened
+from queries.engine import LIST
+from queries.principals import unknown_organizations
+from queries.scope import Reach, is_storable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from queries.engine import Store
+    from settings import Settings
+
+
+class RankError(Exception):
+    """A ranking that could not be made, in one sentence."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--org", required=True, metavar="ORG", help="an organization's id")
+    parser.add_argument("--query", required=True, metavar="TEXT", help="what an agent would ask its memory")
+    parser.add_argument("--project", metavar="PROJECT", help="one of its projects; without it, all of them")
+    parser.add_argument("--work-type", metavar="TYPE", help="bug_fix, feature, refactor, chore: sets the budget")
+    pipeline = parser.add_mutually_exclusive_group()
+    pipeline.add_argument("--preset", metavar="NAME", help="LIVE, INTENDED, MEMSENSE, MEMINI, AI_MEMORY or FULL")
+    pipeline.add_argument("--pipeline", metavar="TEXT", help="a pipeline as text: Relevance~~Head~k~5")
+    parser.add_argument("--explain", action="store_true", help="what each stage did to each row, also to those dropped")
+    parser.add_argument("--json", action="store_true", help="print the whole ranking as JSON")
+
+
+def main(args: argparse.Namespace, settings: Settings) -> int:
+    """Print the ranking of one question; 1 if the store could not be asked."""
+    # not above: numpy and Arrow take a while that the other jobs, which start with every `make run`, need not wait for
+    from jobs.rank_report import as_json, as_text  # noqa: PLC0415
+    from ranking import PipelineError  # noqa: PLC0415
+    from retrieval.choice import chosen_embedder, chosen_scorer  # noqa: PLC0415
+    from retrieval.pipelines import named_pipeline  # noqa: PLC0415
+    from retrieval.retrieve import AgentSession, Memory, retrieve  # noqa: PLC0415
+
+    try:
+        stages = named_pipeline(args.preset, args.pipeline)
+    except PipelineError as error:
+        raise RankError(str(error)) from error
+    session = AgentSession(args.org, project_id=args.project, work_type=args.work_type)
+    if settings.database_url is None and not settings.data_folder.exists():
+        raise RankError(NOT_MADE_YET.sentence)
+    with opened(settings) as store:
+        _refuse_unknown(store, args.org)
+        memory = Memory(store, chosen_embedder(settings), chosen_scorer(settings))
+        found = retrieve(memory, session, args.query, stages)
+    if found.failed is not None:
+        raise RankError(found.failed)
+    print(as_json(found, explained=args.explain) if args.json else as_text(found, explained=args.explain))
+    return 0
+
+
+def _refuse_unknown(store: Store, org: str) -> None:
+    """Nothing found would be the answer for a mistyped name, too."""
+    with store.reading(Reach.of(frozenset({org})), LIST, name="rank") as connection:
+        if not is_storable(org) or unknown_organizations(connection, (org,)):
+            raise RankError(f"no such organization: {printable(org)}")
