@@ -19,6 +19,8 @@ from queries.principals import principal_row
 from queries.scope import NOTHING, Reach, is_storable
 from queries.shape import LogShape, log_shape
 from queries.version import data_version
+from retrieval.choice import chosen_embedder, chosen_scorer
+from retrieval.retrieve import Memory
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -54,6 +56,13 @@ def store() -> Store:
     lease.release(linger=True)
     reader = make_engine(lease.url("dash_read", embedded.DATABASE), name="rankscope")
     return Store(reader, _writer(lease.url("dash_write", embedded.DATABASE)))
+
+
+@st.cache_resource(show_spinner=False)
+def memory() -> Memory:
+    """What this process inspects with: the store and the models of the settings, loaded on first use; no log writer."""
+    chosen = settings.current()
+    return Memory(store(), chosen_embedder(chosen), chosen_scorer(chosen))
 
 
 def _writer(url: str | None) -> Engine | None:
