@@ -8,7 +8,7 @@ from jobs.doctor import NOT_MADE_YET
 from jobs.grant import printable
 from jobs.target import opened
 from queries.engine import LIST
-from queries.principals import unknown_organizations
+from queries.principals import unknown_organizations, unknown_project
 from queries.scope import Reach, is_storable
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     if settings.database_url is None and not settings.data_folder.exists():
         raise RankError(NOT_MADE_YET.sentence)
     with opened(settings) as store:
-        _refuse_unknown(store, args.org)
+        _refuse_unknown(store, args.org, args.project)
         memory = Memory(store, chosen_embedder(settings), chosen_scorer(settings))
         found = retrieve(memory, session, args.query, stages)
     if found.failed is not None:
@@ -61,8 +61,10 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _refuse_unknown(store: Store, org: str) -> None:
+def _refuse_unknown(store: Store, org: str, project: str | None) -> None:
     """Nothing found would be the answer for a mistyped name, too."""
     with store.reading(Reach.of(frozenset({org})), LIST, name="rank") as connection:
         if not is_storable(org) or unknown_organizations(connection, (org,)):
             raise RankError(f"no such organization: {printable(org)}")
+        if project is not None and (not is_storable(project) or unknown_project(connection, org, project)):
+            raise RankError(f"no such project in {printable(org)}: {printable(project)}")

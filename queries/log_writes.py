@@ -27,6 +27,8 @@ LONGEST_QUERY = 20_000  # characters; the text stands in every row of its retrie
 
 # Postgres refuses COPY into a table with row security, so that arrays are the fastest way in: one statement, one plan.
 # The injection comes first and decides: where it is there already, so are the candidates, and nothing is written.
+# When an observation was last given to anyone is kept to ten minutes, and left alone where an outcome holds the row:
+# the log must neither wait for that nor rewrite a popular row with every retrieval.
 # Sorted, so that two processes that send the same retrievals wait for each other in one order.
 WRITE = text(
     """with head as (
@@ -70,8 +72,20 @@ WRITE = text(
                 c.corroboration_boost, h.pipeline, h.at
            from head h join fresh using (org_id, retrieval_id) join candidate c using (number)
           order by c.place
+         returning 1),
+       read as (
+         select h.org_id, c.observation_id as id, max(h.at) as at
+           from head h join fresh using (org_id, retrieval_id) join candidate c using (number)
+          where c.injected group by 1, 2),
+       held as (
+         select o.org_id, o.id, read.at from observations o join read using (org_id, id)
+          where o.last_accessed_at is null or o.last_accessed_at < read.at - interval '10 minutes'
+            for no key update of o skip locked),
+       touched as (
+         update observations o set last_accessed_at = held.at from held
+          where o.org_id = held.org_id and o.id = held.id
          returning 1)
-       select count(*) from logged"""
+       select (select count(*) from logged), (select count(*) from touched)"""
 )
 
 

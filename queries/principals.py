@@ -91,5 +91,12 @@ def unknown_organizations(connection: Connection, orgs: tuple[str, ...]) -> tupl
     return tuple(org for org in orgs if org not in known)
 
 
+def unknown_project(connection: Connection, org: str, project: str) -> bool:
+    """Whether an organization has no project of this id."""
+    table = schema.projects
+    found = connection.scalar(select(table.c.id).where(table.c.org_id == org, table.c.id == project))
+    return found is None
+
+
 def _orgs(stored: list[str] | None) -> tuple[str, ...] | None:
     return None if stored is None else tuple(stored)

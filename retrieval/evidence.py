@@ -78,7 +78,9 @@ def with_scored_pairs(
     """The candidates with pair scores where the pipeline has a cross-encoder, who gave them, and why not the model."""
     if not asks_for(stages, CrossEncoder):
         return candidates, ScorerUsed.NONE, []
-    scored, found = with_pair_scores(candidates, stages, scorer)
+    # a scorer is whatever a platform brings along; its failure must not cost the agent its memory
+    safe = scorer if isinstance(scorer, FallbackScorer) else FallbackScorer(scorer)
+    scored, found = with_pair_scores(candidates, stages, safe)
     return scored, found.scorer_used, _stand_in(found, scorer)
 
 

@@ -55,6 +55,11 @@ def wait_for_log(org_id: str, session_id: str, limit: float) -> bool:
     return all(each.flush(max(until - time.monotonic(), 0), (org_id, session_id)) for each in writers)
 
 
+def _size(retrieval: RetrievalLog) -> int:
+    """The rows a retrieval writes: its candidates, and the injection, which is there even if nothing was found."""
+    return len(retrieval.rows) + 1
+
+
 class LogWriter:
     """Takes retrievals without making the caller wait or fail, and writes them from one thread, in their order.
 
@@ -91,7 +96,7 @@ class LogWriter:
         """Whether the retrieval was queued; one without a session is not meant to be (001)."""
         if not retrieval.session_id:
             return False
-        size = len(retrieval.rows)
+        size = _size(retrieval)
         with self._changed:
             # one larger than the whole queue still gets its turn, alone
             full = bool(self._waiting) and self._waiting_rows + size > self.capacity
@@ -170,7 +175,7 @@ class LogWriter:
             rows = 0
             while self._waiting and rows < BATCH and self._left() > 0:
                 batch.append(self._waiting.popleft())
-                rows += len(batch[-1].rows)
+                rows += _size(batch[-1])
             self._waiting_rows -= rows
             self._in_hand = batch
             return batch

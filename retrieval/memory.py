@@ -10,9 +10,10 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from queries.engine import Store, make_engine
+from queries.log_writes import LONGEST_QUERY
 from retrieval.ab import ab_ranks, weighs
 from retrieval.embedders import WordLlamaEmbedder
-from retrieval.log import CandidateRows, RetrievalLog, log_retrieval_ab, start_log_writer
+from retrieval.log import CandidateRows, LogWriter, RetrievalLog, log_retrieval_ab
 from retrieval.neural import pair_scorer
 from retrieval.retrieve import AgentSession, Memory, Retrieval, retrieve
 
@@ -65,7 +66,8 @@ def open_memory(url: str, embedder: Embedder | None = None, scorer: PairScorer |
     """
     engine = make_engine(url, name="rankscope memory")
     store = Store(engine, engine)
-    writer = start_log_writer(store)
+    # its own: a second memory of the process must not stop the log of the first
+    writer = LogWriter(store)
     try:
         yield Memory(store, embedder or WordLlamaEmbedder(), scorer or pair_scorer(), writer)
     finally:
@@ -104,7 +106,7 @@ def as_log(id_: UUID, found: Retrieval) -> RetrievalLog:
         org_id=session.org_id,
         project_id=session.project_id,
         session_id=session.id,
-        query_text=found.query,
+        query_text=found.query[:LONGEST_QUERY],
         pipeline=found.pipeline,
         weighting_enabled=weighs(found.ranking),
         rows=CandidateRows(

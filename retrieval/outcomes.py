@@ -27,6 +27,7 @@ __all__ = ["OutcomeStatus", "RecordedOutcome", "WeightChange", "is_misleading", 
 ATTEMPTS = 5
 PAUSE = 0.05
 LOG_WAIT = 2.0  # seconds that retrievals of the session still in this process's queue are waited for
+STILL_WAITING = "Retrievals of the session are not in the log yet: nothing was recorded. Call again in a moment."
 # Safe to repeat whatever became of the first attempt: the second finds the outcome on record.
 PASSING = frozenset({"retry", "locked", "connection", "restarting", "starting", "unreachable", "busy", "connections"})
 
@@ -58,7 +59,9 @@ def record_outcome(store: Store, org_id: str, session_id: str, outcome: Outcome 
     wanted = Outcome(outcome)
     if not (is_storable(org_id) and is_storable(session_id)):
         return RecordedOutcome(OutcomeStatus.UNKNOWN_SESSION, None)
-    wait_for_log(org_id, session_id, LOG_WAIT)
+    if not wait_for_log(org_id, session_id, LOG_WAIT):
+        # recorded now, the outcome would be final for what is logged and lost for what still waits
+        raise StoreError("log_waits", STILL_WAITING)
     session = SessionKey(org_id, session_id)
     attempts = 0
     while True:

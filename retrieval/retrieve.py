@@ -157,7 +157,9 @@ def _vector(embedder: Embedder | None, text: str) -> tuple[Vectors | None, list[
     if embedder is None:
         return None, [f"no embedder is configured: {KEYWORD_ONLY}"]
     try:
-        vector = embedder.embed_query(text)
+        vector = np.asarray(embedder.embed_query(text), np.float32)
+        if vector.ndim != 1:
+            raise EmbedderError(f"{embedder.name}: expected one vector, found shape {vector.shape}")  # noqa: TRY301 - told as any other failure
     except EmbedderError as error:
         return None, [f"{error}: {KEYWORD_ONLY}"]
     except Exception:

@@ -175,11 +175,12 @@ def _apart(placed: Sequence[Placed], grown: Sequence[Family]) -> tuple[list[Plac
         ):
             groups[group].append(memory)
         for group in (group for group in groups.values() if len(group) > 1):
-            strangers = [memory for memory in group if memory.key not in family_of]
-            if len(strangers) < len(group):
-                dropped |= {memory.key for memory in strangers}
-            elif all(_on_purpose(memory) for memory in group):
+            # what was planted stays: the truth names it
+            strangers = [memory for memory in group if memory.key not in family_of and not _on_purpose(memory)]
+            if all(_on_purpose(memory) for memory in group):
                 found.append(Family("restated", tuple(group)))
+            elif len(strangers) < len(group):
+                dropped |= {memory.key for memory in strangers}
             else:
                 dropped |= {memory.key for memory in group[1:]}
     return [entry for entry in placed if entry.memory.key not in dropped], found

@@ -4,7 +4,7 @@ from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import find_cue
 from ranking.contradictions.facts import PARTICLES, PERSONAL, Facts, facts
-from ranking.contradictions.grammar import BE, counted_noun, ends_subject, happened, is_verb, written_as_name
+from ranking.contradictions.grammar import BE, counted_noun, ends_subject, happened, is_verb, means_to, written_as_name
 from ranking.contradictions.lexicon import (
     BEFORE_TO,
     FINITE,
@@ -30,10 +30,8 @@ _OPENING = frozenset({":", "("})
 _COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 _TURNED = frozenset({"turned", "switched", "toggled", "set"})
-# how many words beside a value tell which slot it fills
-_FRAME = 4
-# a clause of fewer words and no verb is a heading
-SENTENCE = 4
+# how many words beside a value tell which slot it fills; a clause of fewer words and no verb is a heading
+_FRAME, SENTENCE = 4, 4
 
 
 class ClauseReader:
@@ -99,7 +97,15 @@ class ClauseReader:
             lower in BE and self._next(at).endswith("ing") for at, lower in enumerate(self.lowers)
         ):
             return True
-        first = next((word for word in self.words.values() if word.key in STRANGERS), None)
+        # "a signed note" holds no sign
+        first = next(
+            (
+                word
+                for word in self.words.values()
+                if word.key in STRANGERS and not self.lowers[word.place].endswith(("ed", "ing"))
+            ),
+            None,
+        )
         return first is not None and any(lower in INDEFINITE for lower in self.lowers[: first.place])
 
     def _reads_as_sentence(self) -> bool:
@@ -212,7 +218,7 @@ class ClauseReader:
         """Note how the claim is made: supposed, due, possible, past, comparing; and where its verb begins."""
         self.marks |= known.marks
         before = self.lowers[at - 1] if at else ""
-        if known.unreal and (known.word != "going" or (self._next(at) == "to" and before in BE)):
+        if known.unreal and means_to(self.lowers, at):
             self.marks.add("unreal")
         if known.may and token.text != "May":
             self.marks.add("may")

@@ -24,6 +24,14 @@ def happened(lowers: list[str], at: int, known: Facts) -> bool:
     return at > 0 and not any(word in _HAVE or word.endswith("ly") for word in before)
 
 
+def means_to(lowers: list[str], at: int) -> bool:
+    """Whether a word of plans and wishes speaks of one: "is going to", "plans to", but not "two payment plans"."""
+    to = lowers[at + 1 : at + 2] == ["to"]
+    if lowers[at] == "going":
+        return to and at > 0 and lowers[at - 1] in BE
+    return to or lowers[at] != "plans"
+
+
 def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     """Whether a word that may be a verb is one here: inflected after a subject, or opening an order."""
     if at == 0:

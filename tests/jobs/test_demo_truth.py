@@ -7,9 +7,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
+from sqlalchemy import make_url
 
 import ranking
+from jobs.__main__ import run
 from jobs.demo.history import replay
 from jobs.demo.outcomes import judge
 from jobs.demo.recall import best
@@ -29,13 +30,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from uuid import UUID
 
+    import pytest
+
     from jobs.demo.history import History
     from jobs.demo.story import Story
     from jobs.demo.timeline import Placed
+    from tests.conftest import Cluster
 
-# Not there yet while the detector is being written; the tests below hold it against the truth as soon as it is.
-DETECT = getattr(ranking, "detect_contradictions", None)
 PairOfIds = frozenset["UUID"]
+PAIRS = """
+  select count(*) from rankscope.contradictions c join demo.{} t using (org_id)
+   where least(c.older, c.newer) = least(t.older, t.newer) and greatest(c.older, c.newer) = greatest(t.older, t.newer)
+"""
+FAMILIES = """
+  with first as (
+    select distinct on (f.org_id, f.family) f.org_id, f.family, c.run_id, c.cluster
+      from demo.families f left join rankscope.clusters c using (org_id, observation_id)
+     order by f.org_id, f.family, f.observation_id)
+  select count(*), count(*) filter (where c.cluster = first.cluster)
+    from demo.families f join first using (org_id, family)
+    left join rankscope.clusters c
+           on c.org_id = f.org_id and c.observation_id = f.observation_id and c.run_id = first.run_id
+"""
 
 
 def scopes(stories: list[Story]) -> Iterator[tuple[Story, list[Placed]]]:
@@ -105,7 +121,6 @@ class TestContradictions:
         kinds = {pair.kind for story in stories for pair in story.traps}
         assert kinds == {"clock", "numeral", "unit", "word_order", "tense", "detail", "environment", "plan"}
 
-    @pytest.mark.skipif(DETECT is None, reason="the detector is not there yet")
     def test_precision_recall_and_no_trap(self, stories: list[Story]) -> None:
         planted, traps = (
             {
@@ -117,7 +132,7 @@ class TestContradictions:
         )
         found: set[PairOfIds] = set()
         for _, placed in scopes(stories):
-            detected = DETECT(columns(placed), now=np.datetime64(NOW.replace(tzinfo=None)))  # type: ignore[misc]
+            detected = ranking.detect_contradictions(columns(placed), now=np.datetime64(NOW.replace(tzinfo=None)))
             found |= {frozenset((each.older, each.newer)) for each in detected}
         assert found.isdisjoint(traps)
         assert len(found & planted) / len(found) >= 0.95
@@ -218,3 +233,29 @@ class TestEffect:
             wrong = np.array([entry.memory.misleading for entry in history.story.placed])
             used = history.successes + history.failures > 0
             assert history.weights[wrong & used].mean() < history.weights[~wrong & used].mean() - 0.05
+
+
+def test_a_pass_over_the_filled_store_finds_what_its_truth_names(
+    cluster: Cluster, filled: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = cluster.create(make_url(filled).database)
+    monkeypatch.setenv("DATABASE_URL", cluster.url("dash_read", copy))
+    monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.url("dash_write", copy))
+    try:
+        assert run(["aggregate"]) == 0, capsys.readouterr()
+        asked = (
+            "select count(*) from rankscope.contradictions",
+            PAIRS.format("contradictions"),
+            PAIRS.format("traps"),
+            "select count(*) from demo.contradictions",
+        )
+        found, hits, traps, planted = (rows(cluster.url("postgres", copy), each)[0][0] for each in asked)
+        assert traps == 0
+        assert hits / found >= 0.95
+        assert hits / planted >= 0.85
+        # of every planted family, the members that lie in one cluster with its first
+        ((members, together),) = rows(cluster.url("postgres", copy), FAMILIES)
+        assert members > 20
+        assert together / members >= 0.85
+    finally:
+        cluster.drop(copy)

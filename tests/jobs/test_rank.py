@@ -138,6 +138,12 @@ class TestRefusals:
         assert run(["rank", "--org", org, "--query", QUESTION]) == 1
         assert capsys.readouterr().err.startswith("no such organization: ")
 
+    @pytest.mark.usefixtures("planted")
+    @pytest.mark.parametrize("project", ["nothing", "", "half \ud800", "with \0 nul"])
+    def test_a_project_that_is_not_there(self, capsys: pytest.CaptureFixture[str], project: str) -> None:
+        assert run([*ASK, "--project", project]) == 1
+        assert capsys.readouterr().err.startswith("no such project in acme: ")
+
     def test_a_store_that_is_away(self) -> None:
         done = jobs(*ASK, DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
         assert (done.returncode, done.stdout) == (1, "")

@@ -187,7 +187,8 @@ class TestLost:
         self, memory: Store, owner: Owner, cluster: Cluster, store_database: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         first, waiting, late = retrieval(10), [retrieval(10) for _ in range(5)], [retrieval(10) for _ in range(3)]
-        writer = LogWriter(memory, capacity=50)
+        # ten candidates and the injection each
+        writer = LogWriter(memory, capacity=55)
         with psycopg.connect(cluster.plain_url("postgres", store_database)) as blocker:
             blocker.execute("lock table context_injection_logs")
             assert writer.log(first)
@@ -200,6 +201,17 @@ class TestLost:
         assert [record.message.split(";")[0] for record in caplog.records if record.levelname == "WARNING"] == [
             "retrieval log: full"
         ]
+
+    def test_those_that_found_nothing_fill_the_queue_too(
+        self, memory: Store, owner: Owner, cluster: Cluster, store_database: str
+    ) -> None:
+        writer = LogWriter(memory, capacity=10)
+        with psycopg.connect(cluster.plain_url("postgres", store_database)) as blocker:
+            blocker.execute("lock table context_injection_logs")
+            assert writer.log(retrieval(0))
+            await_blocked(owner)
+            assert sum(writer.log(retrieval(0)) for _ in range(100)) == 10
+        assert writer.stop() == LogCounts(written=11, rows=0, dropped=90)
 
     def test_one_larger_than_the_queue_is_taken_alone(self, memory: Store, owner: Owner) -> None:
         log = retrieval(200)

@@ -138,6 +138,20 @@ class TestRecorded:
         # the first two of a retrieval are injected
         assert [change.observation_id for change in recorded.changes] == sorted(observations[:2])
 
+    def test_what_cannot_be_logged_in_time_leaves_the_outcome_for_later(
+        self, cluster: Cluster, store_database: str, memory: Store, owner: Owner, observations: list[UUID]
+    ) -> None:
+        sample.add_session(owner, "org_a", "s", None)
+        with LogWriter(memory) as writer:
+            with psycopg.connect(cluster.plain_url("postgres", store_database)) as other:
+                other.execute("lock table retrieval_ab_logs in share mode")
+                assert writer.log(retrieval(session="s", observations=observations[:2]))
+                with pytest.raises(StoreError) as caught:
+                    record_outcome(memory, "org_a", "s", "rejected")
+                assert caught.value.kind == "log_waits"
+            assert writer.flush(20)
+            assert len(record_outcome(memory, "org_a", "s", "rejected").changes) == 2
+
     def test_an_outcome_that_does_not_exist_is_refused_at_the_door(self, memory: Store) -> None:
         with pytest.raises(ValueError, match="'lost' is not a valid Outcome"):
             record_outcome(memory, "org_a", "s", "lost")
