@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
-# processes are killed and waited for: minutes, not seconds
-pytestmark = pytest.mark.long
-
 API = AggregationScope("org_a", "api")
 RUNS = "select org_id, project_id, state from rankscope.aggregation_runs order by 1, 2, id"
 # Holds one scope's pass after its run and clusters are written: one row of its fingerprints is someone else's.
@@ -275,6 +272,7 @@ class TestCompany:
         assert owner.execute(RUNS).fetchall() == [(org, "api", "done") for org in orgs]
 
 
+@pytest.mark.long
 class TestEnding:
     def test_sigterm_ends_it_after_the_current_scope(
         self, cluster: Cluster, store_database: str, settings: dict[str, str], aggregate: Aggregate, owner: Owner
