@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -56,9 +57,8 @@ def timeline(
     figure.update_yaxes(
         row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
     )
-    top = max(
-        1.0, *(float(value) for value in steps["new_weight"]), *(float(value) for value in steps["previous_weight"])
-    )
+    weights = [*steps["new_weight"].astype(float), *steps["previous_weight"].astype(float)]
+    top = max([1.0, *filter(math.isfinite, weights)])
     finish(figure, _finding(happened, steps), height=200 + 32 * max(len(names), 3))
     figure.update_layout(showlegend=False, hovermode="closest", margin={"l": 8, "r": 16, "t": 40, "b": 8})
     figure.update_yaxes(row=1, title="weight", range=[0, top * 1.05], tickvals=[0, 0.5, 1], fixedrange=True)
@@ -148,8 +148,9 @@ def _finding(happened: pd.DataFrame, steps: pd.DataFrame) -> str:
     moved = ""
     if len(steps):
         first, last = float(steps["previous_weight"].iloc[-1]), float(steps["new_weight"].iloc[0])
-        moved = f"; outcomes took its weight from {first:.3g} to {last:.3g}"
-    return f"Retrieved {retrieved:,} times and injected {injected:,}{moved}"
+        moved = f"; weight {first:.3g} → {last:.3g}"
+    times = "once" if retrieved == 1 else f"{retrieved:,} times"
+    return f"Retrieved {times}, injected {injected:,}{moved}"
 
 
 def _plain(text: object) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from controls.loading import Answers
 
 OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
-METRIC_WIDTH = 150
+METRIC_WIDTH = 144  # three beside each other on a narrow window
 TALL = 1_500  # characters above which a text scrolls
 WEIGHT = "Its feedback weight now: 1 at first, moved by how sessions ended that were given it."
 RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved it up or down."
@@ -144,7 +144,7 @@ def trust_of(found: Dossier) -> Trust:
     )
 
 
-def text(found: Dossier) -> None:
+def text(found: Dossier, scope: Scope) -> None:
     """Whose it is in a sentence, and the text as it is stored, every character of it shown and none of it obeyed."""
     record = found.record
     whose = isolated(str(record["org_name"]))
@@ -153,7 +153,11 @@ def text(found: Dossier) -> None:
         whose += f", project {isolated(str(named))}"
     written = "" if pd.isna(record["created_at"]) else f", written {record['created_at']:%-d %b %Y %H:%M} UTC"
     stored = f"{record['status']} {record['kind']}".capitalize()
-    st.text(f"{stored} of {whose}{written}. All of its life is shown, whatever the window.")
+    outside = scope.org is not None and not (
+        scope.org == record["org_id"] and scope.project in (None, record["project_id"])
+    )
+    where = " It lies outside the chosen scope." if outside else ""
+    st.text(f"{stored} of {whose}{written}.{where} All of its life is shown, whatever the window.")
     if not pd.isna(record["title"]) and record["title"]:
         st.text(record["title"])
     content = str(record["content"])
@@ -250,7 +254,12 @@ def provenance(found: Dossier) -> None:
     rows = [(name, MISSING if value is None or pd.isna(value) else str(value)) for name, value in fields.items()]
     half = (len(rows) + 1) // 2
     for column, part in zip(st.columns(2), (rows[:half], rows[half:]), strict=True):
-        column.dataframe(pd.DataFrame(part, columns=["field", "value"]), hide_index=True, height="content")
+        column.dataframe(
+            pd.DataFrame(part, columns=["field", "value"]),
+            hide_index=True,
+            height="content",
+            column_config={"field": st.column_config.TextColumn("Field", width=120), "value": "Value"},
+        )
 
 
 def _moment(at: Any) -> str | None:  # noqa: ANN401 - a Timestamp or pandas' own nothing

@@ -116,6 +116,8 @@ def weight(found: Dossier) -> None:
         key="weight_steps",
         column_config={
             "when": st.column_config.DatetimeColumn("When (UTC)", format=observations.WHEN, timezone="UTC"),
+            "outcome": st.column_config.TextColumn("Outcome"),
+            "session": st.column_config.TextColumn("Session"),
             "old": st.column_config.NumberColumn("Old weight", format="%.3g"),
             "new": st.column_config.NumberColumn("New weight", format="%.3g"),
             "change": st.column_config.NumberColumn("Change", format="%+.3g"),

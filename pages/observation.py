@@ -25,7 +25,7 @@ if found is None:
         messages.unknown_observation()
     observations.finder(scope)
 else:
-    observation.text(found)
+    observation.text(found, scope)
     trust.strip(observation.trust_of(found))
     observation.figures(found)
     st.plotly_chart(

@@ -198,15 +198,19 @@ class TestMoments:
             """insert into retrieval_ab_logs (org_id, retrieval_id, session_id, query_text, observation_id,
                  unweighted_rank, weighted_rank, weighting_enabled, injected, created_at)
                select 'org_a', gen_random_uuid(), 's' || n %% 20, 'q',
-                 case when n %% 2 = 0 then %s else gen_random_uuid() end, 3, 2, true, n %% 3 = 0,
-                 now() - n * interval '1 minute' from generate_series(1, 20000) n""",
-            (planted.id,),
+                 case when n %% 2 = 0 then %s when n %% 200 = 1 then %s else gen_random_uuid() end,
+                 3, 2, true, n %% 3 = 0, now() - n * interval '1 minute' from generate_series(1, 20000) n""",
+            (planted.id, planted.alike[0]),
         )
         owner.execute("analyze")
         moments = store.ask(Moments(LIFE, planted.id))
         assert len(moments) <= 5 * (GATHERED + 1)
         assert moments[moments["lane"].isin(["retrieved", "injected"])]["count"].sum() == 10_000
-        asked = Moments(LIFE, planted.id).statement().compile(store.reader, compile_kwargs={"render_postcompile": True})
+        asked = (
+            Moments(LIFE, planted.alike[0])
+            .statement()
+            .compile(store.reader, compile_kwargs={"render_postcompile": True})
+        )
         with store.reading(LIFE.reach) as connection:
             plan = "\n".join(row[0] for row in connection.exec_driver_sql(f"explain {asked}", dict(asked.params)))
         assert "logs_observation" in plan
