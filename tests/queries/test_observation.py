@@ -265,7 +265,7 @@ class TestNeighbours:
     def test_by_simhash_in_bits(self, store: Store, owner: Owner, planted: Planted) -> None:
         rows = table(owner, "observations")
         rows = rows[rows["id"] != planted.id]
-        expected = sorted((apart(row.content), str(row.id)) for row in rows.itertuples())
+        expected = sorted((apart(str(row.content)), str(row.id)) for row in rows.itertuples())
         found = store.ask(NearestBySimhash(LIFE, planted.id, HASH))
         assert list(zip(found["bits"], found["id"], strict=True)) == expected
 
