@@ -70,6 +70,37 @@ def nothing_found(what: str) -> None:
     st.info(f"No {what} in this scope. Choose a longer window or another organization.", icon=":material/search_off:")
 
 
+def unknown_observation() -> None:
+    """An id that names nothing, or something that whoever asks may not see: the same words for both."""
+    st.warning(
+        "No such observation: it does not exist here, or you may not see it. "
+        "Check the id, or search for words of its text below.",
+        icon=":material/link_off:",
+    )
+
+
+def no_match() -> None:
+    """A search that found nothing."""
+    st.info(
+        "No observation in this scope holds all these words. Try fewer of them, or another organization.",
+        icon=":material/search_off:",
+    )
+
+
+def not_aggregated() -> None:
+    """Clusters and contradictions that nobody has looked for."""
+    st.info(
+        "No aggregation has finished for this project yet, so nothing is known about who says the same or the "
+        "opposite. `python -m jobs aggregate` runs one.",
+        icon=":material/hourglass_empty:",
+    )
+
+
+def left_out(what: str, error: StoreError) -> None:
+    """A part of a page that could not be had while the rest could."""
+    st.warning(f"{what} could not be read. {error.sentence}", icon=":material/database_off:")
+
+
 def number(value: float | None) -> str:
     """A count with thousands separated, or a dash where it is missing."""
     return MISSING if value is None else f"{value:,.0f}"

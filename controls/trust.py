@@ -22,7 +22,7 @@ class Trust:
     newest: datetime | None
     rows: int
     retrievals: int
-    complete: int
+    complete: int | None  # where a page does not look at whole retrievals, it cannot say
     truncated: int
     repeated: int
     unusable: int
@@ -36,7 +36,7 @@ def strip(trust: Trust) -> None:
     facts = [f"as of {trust.as_of:%H:%M} UTC", behind]
     if trust.newest is not None:
         facts.append(f"newest {trust.newest:%-d %b %H:%M}")
-    if trust.retrievals:
+    if trust.retrievals and trust.complete is not None:
         facts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
     if trust.truncated:
         facts.append(f"{counted(trust.truncated, 'pool')} full at {POOL}")
@@ -44,8 +44,9 @@ def strip(trust: Trust) -> None:
 
 
 def _alarms(trust: Trust) -> list[str]:
+    incomplete = 0 if trust.complete is None else trust.retrievals - trust.complete
     faults = (
-        (trust.retrievals - trust.complete, "retrieval", "logged incompletely"),
+        (incomplete, "retrieval", "logged incompletely"),
         (trust.repeated, "retrieval", "logged twice"),
         (trust.unusable, "row", "without a finite score"),
     )

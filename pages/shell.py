@@ -37,6 +37,7 @@ class Entry:
     title: str
     icon: str
     answers: str
+    in_window: bool = True  # a page about one thing shows its whole life and says so itself
 
 
 SECTIONS = {
@@ -46,6 +47,15 @@ SECTIONS = {
             "Overview",
             ":material/monitoring:",
             "What each organization stores and retrieves, what feedback changed",
+        ),
+    ],
+    "Ranking": [
+        Entry(
+            "observation.py",
+            "Observation",
+            ":material/article:",
+            "Where one memory came from, who says the same or the opposite, and what became of it",
+            in_window=False,
         ),
     ],
 }
@@ -94,7 +104,7 @@ def main() -> None:
         if scope is None:
             messages.no_organizations()
             return
-        st.text(f"{entry.answers}: {scope.in_words()}.")
+        st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
         with shown_to(principal, scope):
             page.run()
     except NotAllowedError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, func, literal, select, text
-from sqlalchemy.types import Text
+from sqlalchemy import and_, cast, func, literal, null, select, text
+from sqlalchemy.types import Boolean, Text
 
 from queries import schema
 
@@ -46,6 +46,7 @@ class LogShape:
 
     retrieval_id: bool = True
     created_at: bool = True
+    injected: bool = True
 
     def rows(self, scope: Scope) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
@@ -65,6 +66,7 @@ class LogShape:
         if self.retrieval_id:
             # Rows from before the column was added have none.
             retrieval = func.coalesce(logs.c.retrieval_id.cast(Text), retrieval)
+        injected: ColumnElement[bool] = logs.c.injected if self.injected else cast(null(), Boolean)
         return (
             select(
                 logs.c.org_id,
@@ -77,6 +79,8 @@ class LogShape:
                 logs.c.unweighted_rank,
                 logs.c.weighted_rank,
                 logs.c.weighting_enabled,
+                logs.c.query_text,
+                injected.label("injected"),
                 retrieval.label("retrieval"),
                 at.label("at"),
             )
@@ -100,4 +104,4 @@ def columns(connection: Connection, schema_name: str = "public") -> dict[str, fr
 def log_shape(connection: Connection) -> LogShape:
     """The shape of this store's log."""
     log = columns(connection).get("retrieval_ab_logs", frozenset())
-    return LogShape(retrieval_id="retrieval_id" in log, created_at="created_at" in log)
+    return LogShape(retrieval_id="retrieval_id" in log, created_at="created_at" in log, injected="injected" in log)

@@ -1,0 +1,88 @@
+"""Lists of observations, each opened by its id, and the box that finds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import streamlit as st
+
+from controls import links, messages
+from controls.loading import load
+from controls.messages import counted
+from queries.observation.search import MATCHES, WordMatches
+from queries.scope import is_storable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from queries.scope import Scope
+
+PAGE = "observation.py"
+WHEN = "D MMM YYYY HH:mm"
+LONGEST_WORDS = 500
+COLUMNS = ("content", "agent_id", "session_id", "project_id", "created_at", "status", "id")
+NUMBERS = ("cosine", "bits")
+
+
+def finder(scope: Scope) -> None:
+    """A box for an id or for words of the text, and what the words found."""
+    words = st.query_params.get("words", "")[:LONGEST_WORDS]
+    st.session_state["find"] = words
+    st.text_input(
+        "Observation id, or words of its text",
+        key="find",
+        on_change=_asked,
+        max_chars=LONGEST_WORDS,
+        placeholder="4b2ed51b-0a76-…, or: retry backoff",
+        icon=":material/search:",
+    )
+    if not words or not is_storable(words):
+        st.caption(
+            f"Words are looked for in {'all organizations' if scope.org is None else 'this scope'}, at any time."
+        )
+        return
+    matches = load(WordMatches(scope, words)).frames[0]
+    if matches.empty:
+        messages.no_match()
+        return
+    most = (
+        f"The newest {MATCHES} that hold" if len(matches) == MATCHES else f"{counted(len(matches), 'observation')} with"
+    )
+    st.caption(f"{most} all these words.")
+    table(matches, "found", {"organization": "Organization"})
+
+
+def _asked() -> None:
+    asked = st.session_state["find"].strip()
+    try:
+        st.query_params["observation"] = str(UUID(asked))
+        st.query_params.pop("words", None)
+    except ValueError:
+        st.query_params.pop("observation", None)
+        if asked:
+            st.query_params["words"] = asked
+        else:
+            st.query_params.pop("words", None)
+
+
+def table(rows: pd.DataFrame, key: str, first: dict[str, str]) -> None:
+    """A table of observations, each opened by its id."""
+    kept = [name for name in ("open", *first, *COLUMNS) if name == "open" or name in rows.columns]
+    shown = rows.assign(open="Open").reset_index(drop=True)
+    config: dict[str, Any] = {
+        "open": links.open_column(f"open_{key}", tuple(rows["id"]), PAGE, "observation"),
+        "content": st.column_config.TextColumn("Text", width=420),
+        "agent_id": st.column_config.TextColumn("Agent"),
+        "session_id": st.column_config.TextColumn("Session"),
+        "project_id": st.column_config.TextColumn("Project"),
+        "created_at": st.column_config.DatetimeColumn("Written (UTC)", format=WHEN, timezone="UTC", width=135),
+        "status": st.column_config.TextColumn("Status"),
+        "id": st.column_config.TextColumn("Id"),
+    }
+    for name, label in first.items():
+        if name in NUMBERS:
+            config[name] = st.column_config.NumberColumn(label, format="%.3g")
+        else:
+            config[name] = st.column_config.TextColumn(label)
+    st.dataframe(shown[kept], hide_index=True, key=key, column_config=config)

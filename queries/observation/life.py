@@ -1,0 +1,65 @@
+"""Where an observation lives, over which time it is looked at, and how a moment that no calendar holds is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import and_, case, func, literal, literal_column, select
+
+from queries import schema
+from queries.aggregation_input import EARLIEST, LATEST, LONGEST
+from queries.engine import LIST
+from queries.scope import Reach, Scope
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from sqlalchemy import ColumnElement, Select
+
+BEGIN, END = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
+
+def whole_life(org: str) -> Scope:
+    """The observation's own organization and no other, over all time: a dossier does not stop at a window."""
+    return Scope(Reach((org,)), BEGIN, END, org)
+
+
+def datable(column: ColumnElement[datetime]) -> ColumnElement[datetime | None]:
+    """A moment, or nothing where Postgres holds one that no datetime can."""
+    known = column.between(literal_column(f"'{EARLIEST}'"), literal_column(f"'{LATEST}'"))
+    return case((known, column))
+
+
+@dataclass(frozen=True)
+class HomeRow:
+    """The organization of an observation, and the text that its fingerprint is taken of."""
+
+    org_id: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Home:
+    """The organization in reach that holds an observation, whatever organization the scope names.
+
+    No row for an unknown id and none for one out of reach: the two cannot be told apart.
+    """
+
+    scope: Scope
+    id: UUID
+    row: ClassVar[type] = HomeRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """One probe of the primary key per organization; of equal ids, the one in the scope's organization."""
+        orgs, table = schema.organizations, schema.observations
+        here = and_(table.c.org_id == orgs.c.id, table.c.id == self.id)
+        return (
+            select(table.c.org_id, func.left(table.c.content, LONGEST))
+            .select_from(orgs.join(table, here))
+            .where(self.scope.reach.where(orgs.c.id), self.scope.reach.where(table.c.org_id))
+            .order_by((table.c.org_id == literal(self.scope.org or "")).desc(), table.c.org_id)
+            .limit(1)
+        )
