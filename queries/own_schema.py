@@ -97,6 +97,9 @@ pins = Table(
     Column("expectations", JSONB, nullable=False),
     Column("created_by", Text, nullable=False),
     Column("created_at", MOMENT, nullable=False),
+    Column("work_type", Text, comment="sets the budget of the block; null: that of other work"),
+    Column("archived_by", Text),
+    Column("archived_at", MOMENT, comment="since when it is no longer held; null: it is"),
 )
 
 exports = Table(

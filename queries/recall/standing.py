@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Integer, Text, Uuid, and_, bindparam, case, cast, func, or_, select
@@ -114,18 +115,23 @@ def _leg(
         if terms is None:
             return LegStanding(name, asked.pool, 0)
         bound |= terms.values()
-        placed = connection.execute(_placed(keyword_leg(in_project=in_project)), bound).one()
+        placed = connection.execute(_placed(None, 0, in_project=in_project), bound).one()
         held = connection.execute(_holds_term(), bound).scalar_one()
         return LegStanding(name, asked.pool, placed.rows, placed.rank, placed.score, placed.last, holds_term=held)
-    # joined and not looked up from the nearest on: every row counts here
-    leg = vector_leg(route, asked.dimensions, Search.PROJECT, in_project=in_project)
-    placed = connection.execute(_placed(leg), bound).one()
+    placed = connection.execute(_placed(route, asked.dimensions, in_project=in_project), bound).one()
     stored = connection.execute(_dimensions(), {**values, "route": route}).scalar_one_or_none()
     return LegStanding(name, asked.pool, placed.rows, placed.rank, placed.score, placed.last, stored)
 
 
-def _placed(leg: Select[Any]) -> Select[Any]:
+@cache
+def _placed(route: str | None, dimensions: int, *, in_project: bool) -> Select[Any]:
     """Rank, score, number of rows and the pool's last score, among all that a leg would return without its pool."""
+    # joined and not looked up from the nearest on: every row counts here
+    leg = (
+        keyword_leg(in_project=in_project)
+        if route is None
+        else vector_leg(route, dimensions, Search.PROJECT, in_project=in_project)
+    )
     every = leg.order_by(None).limit(None).cte("every")
     mine = select(every.c.score).where(every.c.id == WANTED).scalar_subquery()
     beats = or_(every.c.score > mine, and_(every.c.score == mine, every.c.id < WANTED))
