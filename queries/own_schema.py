@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text, Uuid
+from sqlalchemy import BigInteger, Boolean, Column, Double, Identity, Integer, MetaData, Table, Text, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from queries.schema import MOMENT
@@ -90,7 +90,7 @@ pins = Table(
     "pins",
     ours,
     Column("org_id", Text, primary_key=True),
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("project_id", Text),
     Column("name", Text, nullable=False),
     Column("query_text", Text, nullable=False),
