@@ -117,7 +117,7 @@ def _loss(seen: Standing, by_vector: list[LegStanding], *, has_vector: bool) -> 
         names = " and ".join(seen.unsound)
         return Loss(Verdict.NUMBERS, f"Left out by recall: its {names} is not a finite number, which none can rank.")
     leg = min(inside, key=lambda one: one.rank or 0)
-    place = f"exact rank {(leg.rank or 0) + 1} in {leg.leg} is within the pool of {leg.pool}"
+    place = f"exact rank {_rank(leg)} in {leg.leg} is within the pool of {leg.pool}"
     return Loss(
         Verdict.ROUTE,
         f"Lost in recall although its {place}: the approximate index did not return it, or it was stored or changed "
@@ -134,7 +134,12 @@ def _beyond_pools(seen: Standing) -> str:
         return f"Lost in recall: {'; '.join(f'{leg.leg}: {leg_words(leg, seen.dimensions)}' for leg in seen.legs)}."
     leg = min(ranked, key=lambda one: (one.rank or 0) - one.pool)
     others = f", its nearest of {len(seen.legs)} legs" if len(seen.legs) > 1 else ""
-    return f"Lost in recall: in {leg.leg}{others}, {leg_words(leg, seen.dimensions)}."
+    needed = "" if leg.last is None else f" It would need to score above {leg.last:.3g}, or a pool of {_rank(leg):,}."
+    return f"Lost in recall: in {leg.leg}{others}, {leg_words(leg, seen.dimensions)}.{needed}"
+
+
+def _rank(leg: LegStanding) -> int:
+    return (leg.rank or 0) + 1
 
 
 def vector_words(seen: Standing, by_vector: list[LegStanding]) -> str:

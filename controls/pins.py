@@ -167,10 +167,9 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
                     icon=":material/delete:", help="It is archived with your name, and no longer checked.",
                 )  # fmt: skip
     if chosen is not None and chosen.pin is not None:
-        st.json(
-            {"must_include": list(chosen.pin.must_include), "must_precede": [*map(list, chosen.pin.must_precede)]},
-            expanded=False,
-        )
+        include = [f"must be in the block: {label}" for label in chosen.pin.must_include]
+        precede = [f"must rank above {lower}: {upper}" for upper, lower in chosen.pin.must_precede]
+        st.text("\n".join((*include, *precede)))
 
 
 def _form(found: Retrieval, store: Store) -> None:

@@ -78,11 +78,12 @@ def _choose(matches: tuple[Match, ...], chosen: str | None) -> None:
     ids = tuple(match.id for match in matches)
     # the key names the rows: a choice by place must not outlive the list it was made in
     key = f"why_matches_{hashlib.sha256(repr(ids).encode()).hexdigest()[:16]}"
+    titled = any(match.title.strip() for match in matches)
     shown = pd.DataFrame(
         {
             "shown": ["▸" if id_ == chosen else "" for id_ in ids],
             "text": [one_line(match.content) for match in matches],
-            "title": [one_line(match.title) for match in matches],
+            **({"title": [one_line(match.title) for match in matches]} if titled else {}),
             "status": [match.status for match in matches],
             "id": ids,
         }
@@ -119,6 +120,7 @@ def _ladder(gates: tuple[Gate, ...]) -> None:
         shown,
         hide_index=True,
         key="why_ladder",
+        placeholder="",
         column_config={
             "gate": st.column_config.TextColumn("Gate", width=130, help=LADDER_HELP),
             "result": st.column_config.TextColumn("Result", width=120),
