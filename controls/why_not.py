@@ -26,7 +26,7 @@ TEXT, CHOSEN = "why", "obs"
 BOX = "why_text"
 SIGNS = {
     State.PASSED: "✓ passed",
-    State.MISSED: "○ missed, another leg found it",
+    State.MISSED: "○ missed",
     State.LOST: "✕ lost here",
     State.NOT_REACHED: "· not reached",
 }
@@ -120,10 +120,12 @@ def _ladder(gates: tuple[Gate, ...]) -> None:
         shown,
         hide_index=True,
         key="why_ladder",
-        placeholder="",
+        placeholder=messages.MISSING,
         column_config={
             "gate": st.column_config.TextColumn("Gate", width=130, help=LADDER_HELP),
-            "result": st.column_config.TextColumn("Result", width=120),
+            "result": st.column_config.TextColumn(
+                "Result", width=120, help="Missed: this leg did not find it, another did."
+            ),
             "rank": st.column_config.NumberColumn("Rank", width=70, format="localized"),
             "score": st.column_config.NumberColumn("Score", width=80, format="%.3g", help=score),
             "needed": st.column_config.NumberColumn(

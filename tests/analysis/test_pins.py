@@ -12,6 +12,7 @@ from analysis.pins import Outcome, check, from_json, pin_of, to_json
 from queries.pins import Pin, PinError
 from ranking import Head, Relevance, TokenBudget
 from retrieval.retrieve import retrieve
+from settings import ROOT
 from tests import hostile
 from tests.analysis.angles import QUESTION, SESSION, at, inspecting, plant_fan
 from tests.memories import add_memory
@@ -166,3 +167,9 @@ class TestFile:
     def test_a_name_twice(self) -> None:
         with pytest.raises(PinError, match="every name once"):
             from_json(to_json([Pin("n", "q", (A,)), Pin("n", "r", (A,))], "o"), "o")
+
+
+def test_the_file_in_the_docs_is_one() -> None:
+    text = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    (pin,) = from_json(text, "org_123")
+    assert json.loads(to_json([pin], "org_123")) == json.loads(text)
