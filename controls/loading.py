@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import settings
+from analysis.pins import PinResult, check
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
 from queries.errors import StoreError
@@ -19,8 +20,10 @@ from queries.principals import principal_row
 from queries.scope import NOTHING, Reach, is_storable
 from queries.shape import LogShape, log_shape
 from queries.version import data_version
+from ranking.presets import PRESETS
 from retrieval.choice import chosen_embedder, chosen_scorer
-from retrieval.retrieve import Memory
+from retrieval.pipelines import named_pipeline
+from retrieval.retrieve import AgentSession, Memory
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from queries.engine import Question
+    from queries.pins import Pin
 
 
 log = logging.getLogger("rankscope.store")
@@ -100,6 +104,26 @@ def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: t
 def _version(scope_key: str) -> str:  # noqa: ARG001 - the key
     with store().reading(NOTHING, LIST) as snapshot:
         return data_version(snapshot)
+
+
+def checked_pins(org: str, pins: tuple[Pin, ...], pipeline: str, memory: Memory) -> tuple[PinResult, ...]:
+    """Whether pins of one organization hold under a pipeline, kept until pins, pipeline or data version change."""
+    reach = Reach.of(frozenset({org}))
+    return _checked_pins(reach_key(reach), org, repr(pins), pipeline, _version(reach_key(reach)), pins, memory)
+
+
+@st.cache_data(ttl=60, max_entries=100, show_spinner="Checking pins")
+def _checked_pins(  # the first five are the key
+    scope_key: str,  # noqa: ARG001
+    org: str,
+    asked: str,  # noqa: ARG001
+    pipeline: str,
+    version: str,  # noqa: ARG001
+    _pins: tuple[Pin, ...],
+    _memory: Memory,
+) -> tuple[PinResult, ...]:
+    stages = named_pipeline(pipeline) if pipeline in PRESETS else named_pipeline(text=pipeline)
+    return check(_memory, AgentSession(org), _pins, stages)
 
 
 @st.cache_data(ttl=60, max_entries=1, show_spinner=False)

@@ -43,6 +43,11 @@ def _come_back() -> None:
     st.caption("This page tries again by itself.")
 
 
+def unanswered(error: StoreError) -> None:
+    """One panel of a page could not be answered; the rest of the page stands."""
+    st.error(error.sentence, icon=":material/database_off:")
+
+
 def not_allowed(sentence: str) -> None:
     """Whoever asks may not see this."""
     st.error(sentence, icon=":material/lock:")

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs import aggregation, contradictions, demo, doctor, grant, migrate, rank
+from jobs import aggregation, contradictions, demo, doctor, grant, migrate, pins, rank
 from queries.embedded import EmbeddedError
 from queries.errors import StoreError
 from settings import Settings, SettingsError
@@ -31,6 +31,7 @@ JOBS = {
     "migrate": Job("create or update schema rankscope", migrate.arguments, migrate.main),
     "demo": Job("prepare the embedded store and fill it once", demo.arguments, demo.main),
     "rank": Job("rank what a store remembers about a question, and record nothing", rank.arguments, rank.main),
+    "pins": Job("say whether an organization's pins hold", pins.arguments, pins.main),
     "aggregate": Job("refresh clusters and contradictions of every scope", aggregation.arguments, aggregation.main),
     "contradictions": Job(
         "say which observations of a file contradict each other", contradictions.arguments, contradictions.main
@@ -65,6 +66,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         contradictions.FileError,
         grant.GrantError,
         migrate.MigrateError,
+        pins.PinsError,
         rank.RankError,
     ) as error:
         return _fail(str(error))

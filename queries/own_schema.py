@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text, Uuid
+from sqlalchemy import BigInteger, Boolean, Column, Double, Identity, Integer, MetaData, Table, Text, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from queries.schema import MOMENT
@@ -90,13 +90,16 @@ pins = Table(
     "pins",
     ours,
     Column("org_id", Text, primary_key=True),
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("project_id", Text),
     Column("name", Text, nullable=False),
     Column("query_text", Text, nullable=False),
     Column("expectations", JSONB, nullable=False),
     Column("created_by", Text, nullable=False),
     Column("created_at", MOMENT, nullable=False),
+    Column("work_type", Text, comment="sets the budget of the block; null: that of other work"),
+    Column("archived_by", Text),
+    Column("archived_at", MOMENT, comment="since when it is no longer held; null: it is"),
 )
 
 exports = Table(

@@ -62,15 +62,7 @@ def look_up(
             Flags(), None, f"{NOT_LOOKED_UP}: expected names a store can hold, found NUL or half a character"
         )
     stages = LIVE if pipeline is None else tuple(pipeline)
-    question = RecallQuestion(
-        org_id=session.org_id,
-        project_id=session.project_id,
-        text=text,
-        vector=vector,
-        k=wanted(stages),
-        now=at,
-        embeddings=asks_for(stages, Mmr),
-    )
+    question = question_of(session, stages, text=text, vector=vector, at=at)
     seen: list[Flags] = []
     together = replace(question, also=lambda connection: seen.append(read_flags(connection, session.org_id)))
     try:
@@ -80,6 +72,21 @@ def look_up(
             return _one_by_one(store, session, question, way_for(stages))
         return LookedUp(Flags(), None, _failure(error))
     return LookedUp(seen[-1], recalled, None, (*_unreadable(seen[-1]), *_told(recalled, vector)))
+
+
+def question_of(
+    session: AgentSession, stages: Sequence[Stage], *, text: str, vector: Vectors | None, at: datetime
+) -> RecallQuestion:
+    """What a pipeline asks of the store for one session's question."""
+    return RecallQuestion(
+        org_id=session.org_id,
+        project_id=session.project_id,
+        text=text,
+        vector=vector,
+        k=wanted(stages),
+        now=at,
+        embeddings=asks_for(stages, Mmr),
+    )
 
 
 def _one_by_one(store: Store, session: AgentSession, question: RecallQuestion, way: Way) -> LookedUp:

@@ -12,6 +12,7 @@ import numpy as np
 from queries.recall.asking import Asked, ask
 from queries.recall.legs import ROUTES
 from queries.recall.neighbours import Neighbour, NeighboursOf
+from queries.recall.standing import standing
 from queries.scope import OutOfReachError
 from ranking import ReciprocalRankFusion, ScoreFusion, candidate_pool, leg_pool, route_pool
 from ranking.fusion import DEFAULT_K
@@ -19,11 +20,13 @@ from ranking.fusion import DEFAULT_K
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     import numpy.typing as npt
     from sqlalchemy import Connection
 
     from queries.engine import Store
+    from queries.recall.standing import Standing
     from queries.scope import Reach
     from ranking import Candidates
     from ranking.ranking import Stage
@@ -99,7 +102,7 @@ def way_for(stages: Sequence[Stage]) -> Way:
 
 def recall_plain(store: Store, reach: Reach, question: RecallQuestion) -> Recalled:
     """The ``k`` nearest by the full vector with their similarity as relevance; by keyword where there is none (001)."""
-    asked = _Asking(question, pool=question.k, candidates=question.k)
+    asked = _asking(question, Way.PLAIN)
     if asked.vector is not None:
         found = asked.ask(store, reach, ("vec_full",))
         if len(found.candidates) or not question.text.strip():
@@ -113,16 +116,25 @@ def recall_plain(store: Store, reach: Reach, question: RecallQuestion) -> Recall
 
 def recall_routes(store: Store, reach: Reach, question: RecallQuestion) -> Recalled:
     """The best ``max(4k, 32)`` of eight routes by ``Σ 1/(15 + rank)`` from 1, and the sessions of their turns (002)."""
-    pool, candidates = route_pool(question.k), candidate_pool(question.k)
-    asked = _Asking(question, pool, candidates, damping=DEFAULT_K[1] + 1, embeddings=True, sessions=True)
-    return asked.ask(store, reach, tuple(ROUTES), Way.ROUTES)
+    return _asking(question, Way.ROUTES).ask(store, reach, tuple(ROUTES), Way.ROUTES)
 
 
 def recall_legs(store: Store, reach: Reach, question: RecallQuestion) -> Recalled:
     """Two legs, the full vector and keywords, of ``max(5k, 50)`` rows each, by ``Σ 1/(5 + rank)`` from 0 (003)."""
-    pool = leg_pool(question.k)
-    asked = _Asking(question, pool, 2 * pool, damping=DEFAULT_K[0])
-    return asked.ask(store, reach, ("vec_full", "lexical"), Way.LEGS)
+    return _asking(question, Way.LEGS).ask(store, reach, ("vec_full", "lexical"), Way.LEGS)
+
+
+def recall_standing(
+    store: Store, reach: Reach, question: RecallQuestion, way: Way, *, legs: Sequence[str], wanted: UUID
+) -> Standing | None:
+    """Where one observation stands in the legs that were asked, in or beyond their pools; None outside the scope.
+
+    The plain way asks the keyword leg only after the vector leg found nothing: then it stands in both.
+    """
+    if not reach.allows(question.org_id):
+        raise OutOfReachError
+    tried = ("vec_full", "lexical") if way is Way.PLAIN and tuple(legs) == ("lexical",) else tuple(legs)
+    return standing(store, reach, _asking(question, way).asked(tried), wanted)
 
 
 def recall_neighbours(store: Store, reach: Reach, org_id: str, ids: Sequence[str]) -> tuple[Neighbour, ...]:
@@ -152,34 +164,45 @@ class _Asking:
         vector = given.astype(np.float32)
         return vector if np.isfinite(vector).all() and vector.any() else None
 
+    def asked(self, legs: tuple[str, ...]) -> Asked:
+        """What is asked of the store by some legs; those that compare vectors need one."""
+        question, vector = self.question, self.vector
+        return Asked(
+            org=question.org_id,
+            project=question.project_id,
+            text=question.text,
+            vector=vector,
+            now=_utc(question.now),
+            legs=tuple(leg for leg in legs if vector is not None or ROUTES[leg] is None),
+            pool=self.pool,
+            candidates=self.candidates,
+            damping=self.damping,
+            embeddings=self.embeddings or question.embeddings,
+            sessions=self.sessions,
+            also=question.also,
+        )
+
     def ask(self, store: Store, reach: Reach, legs: tuple[str, ...], way: Way = Way.PLAIN) -> Recalled:
-        """The candidates of some legs; those that compare vectors need one."""
+        """The candidates of some legs."""
         question, vector = self.question, self.vector
         if not reach.allows(question.org_id):
             raise OutOfReachError
-        kept = tuple(leg for leg in legs if vector is not None or ROUTES[leg] is None)
-        found = ask(
-            store,
-            reach,
-            Asked(
-                org=question.org_id,
-                project=question.project_id,
-                text=question.text,
-                vector=vector,
-                now=_utc(question.now),
-                legs=kept,
-                pool=self.pool,
-                candidates=self.candidates,
-                damping=self.damping,
-                embeddings=self.embeddings or question.embeddings,
-                sessions=self.sessions,
-                also=question.also,
-            ),
-        )
+        found = ask(store, reach, self.asked(legs))
         degraded: list[str] = [] if vector is not None or question.vector is None else [NO_DIRECTION]
         if found.unusable:
             degraded.append(f"{found.unusable} observations were left out: their numbers are not finite")
         return Recalled(found.candidates, way if vector is not None else f"{way} by keyword", tuple(degraded))
+
+
+def _asking(question: RecallQuestion, way: Way) -> _Asking:
+    """The sizes that each way gives a question."""
+    if way is Way.ROUTES:
+        pool, candidates = route_pool(question.k), candidate_pool(question.k)
+        return _Asking(question, pool, candidates, damping=DEFAULT_K[1] + 1, embeddings=True, sessions=True)
+    if way is Way.LEGS:
+        pool = leg_pool(question.k)
+        return _Asking(question, pool, 2 * pool, damping=DEFAULT_K[0])
+    return _Asking(question, pool=question.k, candidates=question.k)
 
 
 def _utc(now: datetime | None) -> np.datetime64 | None:

@@ -119,7 +119,7 @@ def retrieve(
     """Rank what the store knows about a question and pack the best; a store that fails gives a result that says so."""
     at = datetime.now(UTC) if now is None else now.astimezone(UTC)
     asked = query.replace("\0", " ").encode(errors="replace").decode()
-    vector, degraded = _vector(memory.embedder, asked)
+    vector, degraded = question_vector(memory.embedder, asked)
     found = look_up(memory.store, session, pipeline, text=asked, vector=vector, at=at)
     chosen = found.flags.pipeline if pipeline is None else tuple(pipeline)
     stages = fitted(chosen, weighting=found.flags.weighting, work_type=session.work_type)
@@ -150,7 +150,7 @@ def pipeline_name(stages: Pipeline) -> str:
     return next((name for name, preset in PRESETS.items() if preset == stages), None) or to_text(stages)
 
 
-def _vector(embedder: Embedder | None, text: str) -> tuple[Vectors | None, list[str]]:
+def question_vector(embedder: Embedder | None, text: str) -> tuple[Vectors | None, list[str]]:
     """The question's vector, or none and why."""
     if not text.strip():
         return None, ["the question is empty"]

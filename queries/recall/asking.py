@@ -122,12 +122,12 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
             return found([], Shape(asked.legs, embeddings=False), asked.text, asked.now)
         bound = asked.values() | ({} if terms is None else terms.values())
         shape = asked.shape(legs, search, expected.indexed(asked.dimensions))
-        rows = _rows(connection, shape, bound)
+        rows = read_rows(connection, shape, bound)
         if search is Search.INDEX and _is_short(rows, asked, shape):
             exact = Search.ORGANIZATION if asked.project is None else Search.PROJECT
             set_local(connection, settings_for(exact, asked.pool))
             shape = asked.shape(legs, exact)
-            rows = _rows(connection, shape, bound)
+            rows = read_rows(connection, shape, bound)
         # Nothing was written, but a rollback would make the driver forget every statement it has prepared.
         connection.commit()
     return found(rows, shape, asked.text, asked.now)
@@ -163,7 +163,8 @@ def as_text(vector: npt.NDArray[np.float32]) -> str:
     return f"[{','.join(['%.9g'] * vector.size)}]" % tuple(vector.tolist())
 
 
-def _rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+def read_rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+    """The rows of a shape's statement, inside a snapshot that is already open."""
     statement, fixed = shape.compiled()
     raw: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
     try:

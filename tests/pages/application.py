@@ -14,6 +14,7 @@ import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SHELL = settings.ROOT / "pages" / "shell.py"
 
@@ -21,9 +22,16 @@ SHELL = settings.ROOT / "pages" / "shell.py"
 @contextmanager
 def application(database_url: str, **address: str) -> Iterator[AppTest]:
     """The application on a store, opened at an address, with nothing left over from other tests."""
+    with script_on(database_url, SHELL, **address) as test:
+        yield test
+
+
+@contextmanager
+def script_on(database_url: str, script: Path, /, **address: str) -> Iterator[AppTest]:
+    """A script of a test's own instead of the application, for what no page shows by itself."""
     os.environ["DATABASE_URL"] = database_url
     _forget()
-    test = AppTest.from_file(SHELL, default_timeout=30)
+    test = AppTest.from_file(script, default_timeout=30)
     for name, value in address.items():
         test.query_params[name] = value
     logging.getLogger("streamlit").setLevel(logging.ERROR)

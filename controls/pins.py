@@ -1,0 +1,256 @@
+"""The panel of an organization's pins: whether each holds under the present pipeline, and the ways to change them."""
+
+from __future__ import annotations
+
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.pins import Outcome, PinResult, pin_of, to_json
+from controls import loading, messages
+from controls.access import NotAllowedError, require
+from controls.messages import counted, number
+from controls.view import view
+from queries.engine import LIST
+from queries.errors import StoreError
+from queries.pins import ArchivePin, Pin, PinError, Pins, SavePin
+from queries.scope import Reach, isolated
+from retrieval.block import one_line
+
+if TYPE_CHECKING:
+    from queries.engine import Store
+    from queries.pins import StoredPin
+    from retrieval.retrieve import Memory, Retrieval
+
+CHOSEN, QUERY, PROJECT = "pin", "q", "project"
+SAID, TOKEN = "pins_said", "pins_file_token"
+FORM = {name: f"pin_{name}" for name in ("name", "include", "upper", "lower")}
+SIGNS = {Outcome.HOLDS: "✓ holds", Outcome.FAILS: "✕ fails", Outcome.UNKNOWN: "? unknown"}
+SHOWN = 80  # characters of an observation in a list to choose from
+TAKEN = "A pin of this name is held already. Choose another name."
+GONE = "This pin is not held any more."
+READ_ONLY = (
+    "This store is open for reading only, so pins cannot be changed here. "
+    "Set `RANKSCOPE_WRITE_URL` to a login with the rights of `dash_write` to switch that on."
+)
+VIEWER = "Your role may look at pins. To hold or take down one needs the role operator for the organization."
+NO_TABLE = "Pins need schema rankscope at its newest: run `python -m jobs migrate`."
+
+
+def panel(found: Retrieval, memory: Memory) -> None:
+    """The pins of the retrieval's organization: whether they hold, the one that is opened, and a form to add one."""
+    org = found.session.org_id
+    try:
+        stored = read(memory.store, org)
+        results = loading.checked_pins(org, tuple(each.pin for each in stored if each.pin), found.pipeline, memory)
+    except StoreError as error:
+        if error.kind in ("column", "table", "schema"):
+            st.info(NO_TABLE, icon=":material/database:")
+        else:
+            messages.unanswered(error)
+        return
+    if (said := st.session_state.pop(SAID, None)) is not None:
+        st.info(said, icon=":material/info:")
+    by_name = {result.pin.name: result for result in results}
+    _list(stored, by_name)
+    writable = _may_write(memory.store)
+    _opened(memory.store, org, stored, writable=writable)
+    if writable:
+        _form(found, memory.store)
+
+
+def read(store: Store, org: str) -> tuple[StoredPin, ...]:
+    """The pins an organization holds."""
+    with store.reading(Reach.of(frozenset({org})), LIST, name="pins") as connection:
+        return Pins(org).read(connection)
+
+
+def hold(store: Store, org: str, pin: Pin) -> int | None:
+    """Save a pin in the name of whoever asks, if an operator of the organization; None where its name is taken."""
+    principal = require("operator", org)
+    with store.writing(Reach.of(frozenset({org})), LIST, name="pin") as connection:
+        return SavePin(org, pin, principal.name).apply(connection)
+
+
+def take_down(store: Store, org: str, pin_id: int) -> bool:
+    """Archive a pin in the name of whoever asks, if an operator of the organization; whether there was one."""
+    principal = require("operator", org)
+    with store.writing(Reach.of(frozenset({org})), LIST, name="pin") as connection:
+        return ArchivePin(org, pin_id, principal.name).apply(connection)
+
+
+def _may_write(store: Store) -> bool:
+    if store.writer is None:
+        st.caption(READ_ONLY)
+        return False
+    if not view().principal.may("operator"):
+        st.caption(VIEWER)
+        return False
+    return True
+
+
+def _list(stored: tuple[StoredPin, ...], results: dict[str, PinResult]) -> None:
+    if not stored:
+        st.caption("No pins are held yet. A pin keeps what a question must find, and says when a change breaks it.")
+        return
+    held = sum(result.holds for result in results.values())
+    st.markdown(f"**{held} of {number(len(stored))} pins hold under this pipeline.**")
+    degraded = dict.fromkeys(reason for result in results.values() for reason in result.degraded)
+    if degraded:
+        st.caption(f":orange[:material/warning: degraded:] {counted(len(degraded), 'reason')}, listed in the table")
+    numbers = tuple(each.id for each in stored)
+    chosen = _chosen(stored)
+    key = f"pins_{hash(numbers) & 0xFFFFFFFF:x}"
+    shown = pd.DataFrame(
+        {
+            "shown": ["▸" if chosen is not None and each.id == chosen.id else "" for each in stored],
+            "name": [one_line(each.name) for each in stored],
+            "result": [_sign(each, results) for each in stored],
+            "why": [_why(each, results) for each in stored],
+            "query": [one_line(each.query) for each in stored],
+            "by": [each.created_by for each in stored],
+            "since": [each.created_at for each in stored],
+            "id": numbers,
+        }
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key=key,
+        on_select=partial(_picked, key, numbers),
+        selection_mode="single-row",
+        column_config={
+            "shown": st.column_config.TextColumn("", width=30),
+            "name": st.column_config.TextColumn("Pin", width="medium"),
+            "result": st.column_config.TextColumn("Result", width=90),
+            "why": st.column_config.TextColumn("Why", width="large"),
+            "query": st.column_config.TextColumn("Question", width="medium"),
+            "by": st.column_config.TextColumn("By", width="small"),
+            "since": st.column_config.DatetimeColumn("Since", width="small", format="YYYY-MM-DD"),
+            "id": st.column_config.NumberColumn("Id", width=60),
+        },
+    )
+
+
+def _sign(stored: StoredPin, results: dict[str, PinResult]) -> str:
+    return SIGNS[Outcome.UNKNOWN] if stored.pin is None else SIGNS[results[stored.name].outcome]
+
+
+def _why(stored: StoredPin, results: dict[str, PinResult]) -> str:
+    if stored.pin is None:
+        return stored.unreadable or ""
+    result = results[stored.name]
+    return "; ".join((*result.reasons, *(f"degraded: {reason}" for reason in result.degraded)))
+
+
+def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: bool) -> None:
+    chosen = _chosen(stored)
+    with st.container(horizontal=True):
+        if stored:
+            st.download_button(
+                "Export as JSON",
+                data=partial(_export, store, org),
+                file_name=_file_name(),
+                mime="application/json",
+                on_click="ignore",
+                key="pins_export",
+                icon=":material/download:",
+            )
+        if chosen is not None:
+            st.button("Ask its question", key="pin_open", on_click=_open, args=(chosen,), icon=":material/search:")
+            if writable:
+                st.button(
+                    "Take down", key="pin_archive", on_click=_archive, args=(store, org, chosen.id),
+                    icon=":material/delete:", help="It is archived with your name, and no longer checked.",
+                )  # fmt: skip
+    if chosen is not None and chosen.pin is not None:
+        include = [f"must be in the block: {label}" for label in chosen.pin.must_include]
+        precede = [f"must rank above {lower}: {upper}" for upper, lower in chosen.pin.must_precede]
+        st.text("\n".join((*include, *precede)))
+
+
+def _form(found: Retrieval, store: Store) -> None:
+    texts = dict(zip(found.ranking.candidates.ids.tolist(), found.ranking.candidates.texts("content"), strict=True))
+    ranked = found.ranking.ids()
+    labels = {
+        label: f"{rank} · {isolated(one_line(texts[label].as_py())[:SHOWN])} · {label[:8]}"
+        for rank, label in enumerate(ranked, 1)
+    }
+    if not ranked:
+        st.caption("Nothing was ranked, so there is nothing to pin.")
+        return
+    with st.expander("Pin this question"), st.form("pin_form", border=False):
+        st.text_input("Name", key=FORM["name"], max_chars=200, placeholder="What it protects")
+        st.multiselect(
+            "Must be in the block", ranked, format_func=labels.__getitem__, key=FORM["include"],
+            placeholder="Observations of the present ranking",
+        )  # fmt: skip
+        upper, lower = st.columns(2)
+        upper.selectbox(
+            "This one must rank above", ranked, None, format_func=labels.__getitem__, key=FORM["upper"],
+            placeholder="None",
+        )  # fmt: skip
+        lower.selectbox("that one", ranked, None, format_func=labels.__getitem__, key=FORM["lower"], placeholder="None")
+        st.form_submit_button("Pin this", key="pin_save", on_click=_save, args=(found, store))
+
+
+def _save(found: Retrieval, store: Store) -> None:
+    given = {name: st.session_state.get(key) for name, key in FORM.items()}
+    pair = (given["upper"], given["lower"])
+    try:
+        if (pair[0] is None) != (pair[1] is None):
+            raise PinError("must_precede: expected two observations, found one")  # noqa: TRY301 - worded like the others
+        precede = None if pair[0] is None or pair[1] is None else (str(pair[0]), str(pair[1]))
+        pin = pin_of(found, given["name"] or "", given["include"] or (), precede)
+        saved = hold(store, found.session.org_id, pin)
+    except (PinError, NotAllowedError) as error:
+        st.session_state[SAID] = str(error)
+    except StoreError as error:
+        st.session_state[SAID] = error.sentence
+    else:
+        st.session_state[SAID] = TAKEN if saved is None else "Pinned."
+
+
+def _archive(store: Store, org: str, pin_id: int) -> None:
+    try:
+        done = take_down(store, org, pin_id)
+    except NotAllowedError as error:
+        st.session_state[SAID] = str(error)
+    except StoreError as error:
+        st.session_state[SAID] = error.sentence
+    else:
+        st.session_state[SAID] = "Taken down." if done else GONE
+        st.query_params.pop(CHOSEN, None)
+
+
+def _open(stored: StoredPin) -> None:
+    """Ask a pin's question in its own project; other parts of the address stay."""
+    st.query_params[QUERY] = stored.query
+    st.query_params.pop("retrieval", None)
+    if stored.pin is not None and stored.pin.project is not None:
+        st.query_params[PROJECT] = stored.pin.project
+
+
+def _export(store: Store, org: str) -> str:
+    return to_json([each.pin for each in read(store, org) if each.pin is not None], org)
+
+
+def _file_name() -> str:
+    """A name that nobody can guess: downloads are served to whoever knows it."""
+    return f"rankscope-pins-{st.session_state.setdefault(TOKEN, secrets.token_urlsafe(16))}.json"
+
+
+def _chosen(stored: tuple[StoredPin, ...]) -> StoredPin | None:
+    said = st.query_params.get(CHOSEN)
+    return next((each for each in stored if str(each.id) == said), None)
+
+
+def _picked(key: str, numbers: tuple[int, ...]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows and 0 <= rows[0] < len(numbers):
+        st.query_params[CHOSEN] = str(numbers[rows[0]])
+    else:
+        st.query_params.pop(CHOSEN, None)

@@ -1,0 +1,154 @@
+"""The panel that answers why an observation is not in the block: what is missed, the verdict, and every gate."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.gates import State, Verdict
+from analysis.why_not import why_not
+from controls import messages
+from queries.errors import StoreError
+from queries.matching import LONGEST, SHOWN
+from retrieval.block import one_line
+
+if TYPE_CHECKING:
+    from analysis.gates import Gate
+    from analysis.why_not import WhyNot
+    from queries.matching import Match
+    from retrieval.retrieve import Memory, Retrieval
+
+TEXT, CHOSEN = "why", "obs"
+BOX = "why_text"
+SIGNS = {
+    State.PASSED: "✓ passed",
+    State.MISSED: "○ missed",
+    State.LOST: "✕ lost here",
+    State.NOT_REACHED: "· not reached",
+}
+LADDER_HELP = "Every gate between the store and the memory block, in the order an observation passes them."
+
+
+def panel(found: Retrieval, memory: Memory) -> None:
+    """Ask for an observation by id or text, and say which gate lost it; text and choice stand in the address."""
+    said = st.query_params.get(TEXT, "")
+    st.session_state[BOX] = said
+    st.text_input(
+        "An observation you miss in this ranking",
+        key=BOX,
+        max_chars=LONGEST,
+        placeholder="Its id, or some of its text",
+        on_change=_typed,
+    )
+    if not said.strip():
+        st.caption(
+            "The answer names the gate that lost it, with its rank and score there and what it would have needed."
+        )
+        return
+    try:
+        answer = why_not(memory, found, said)
+        if len(answer.matches) > 1:
+            chosen = st.query_params.get(CHOSEN)
+            _choose(answer.matches, chosen)
+            answer = answer if chosen is None else why_not(memory, found, chosen)
+    except StoreError as error:
+        messages.unanswered(error)
+        return
+    _verdict(answer)
+
+
+def _verdict(answer: WhyNot) -> None:
+    if answer.verdict is Verdict.THERE:
+        st.success(answer.sentence, icon=":material/check:")
+    elif answer.verdict in (Verdict.CHOOSE, Verdict.UNANSWERED):
+        st.info(answer.sentence, icon=":material/info:")
+    else:
+        st.warning(answer.sentence, icon=":material/block:")
+    if answer.content is not None:
+        st.text(one_line(answer.content)[:SHOWN])
+    if answer.gates:
+        _ladder(answer.gates)
+
+
+def _choose(matches: tuple[Match, ...], chosen: str | None) -> None:
+    ids = tuple(match.id for match in matches)
+    # the key names the rows: a choice by place must not outlive the list it was made in
+    key = f"why_matches_{hashlib.sha256(repr(ids).encode()).hexdigest()[:16]}"
+    titled = any(match.title.strip() for match in matches)
+    shown = pd.DataFrame(
+        {
+            "shown": ["▸" if id_ == chosen else "" for id_ in ids],
+            "text": [one_line(match.content) for match in matches],
+            **({"title": [one_line(match.title) for match in matches]} if titled else {}),
+            "status": [match.status for match in matches],
+            "id": ids,
+        }
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key=key,
+        on_select=partial(_picked, key, ids),
+        selection_mode="single-row",
+        column_config={
+            "shown": st.column_config.TextColumn("", width=30),
+            "text": st.column_config.TextColumn("Observation", width="large"),
+            "title": st.column_config.TextColumn("Title", width="small"),
+            "status": st.column_config.TextColumn("Status", width="small"),
+            "id": st.column_config.TextColumn("Id", width="small"),
+        },
+    )
+
+
+def _ladder(gates: tuple[Gate, ...]) -> None:
+    shown = pd.DataFrame(
+        {
+            "gate": [gate.name for gate in gates],
+            "result": [SIGNS[gate.state] for gate in gates],
+            "rank": pd.array([None if gate.rank is None else gate.rank + 1 for gate in gates], dtype="Int64"),
+            "score": pd.array([gate.score for gate in gates], dtype="Float64"),
+            "needed": pd.array([gate.needed for gate in gates], dtype="Float64"),
+            "words": [gate.words for gate in gates],
+        }
+    )
+    score = "What it scored there, in full precision when you open the cell."
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="why_ladder",
+        placeholder=messages.MISSING,
+        column_config={
+            "gate": st.column_config.TextColumn("Gate", width=130, help=LADDER_HELP),
+            "result": st.column_config.TextColumn(
+                "Result", width=120, help="Missed: this leg did not find it, another did."
+            ),
+            "rank": st.column_config.NumberColumn("Rank", width=70, format="localized"),
+            "score": st.column_config.NumberColumn("Score", width=80, format="%.3g", help=score),
+            "needed": st.column_config.NumberColumn(
+                "Limit", width=80, format="%.3g", help="The score of the last row that passed, or the floor."
+            ),
+            "words": st.column_config.TextColumn("In words", width="large"),
+        },
+    )
+
+
+def _typed() -> None:
+    """Another text: what was chosen among the matches of the last one no longer counts."""
+    st.query_params.pop(CHOSEN, None)
+    said = st.session_state[BOX]
+    if said.strip():
+        st.query_params[TEXT] = said
+    else:
+        st.query_params.pop(TEXT, None)
+
+
+def _picked(key: str, ids: tuple[str, ...]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows and 0 <= rows[0] < len(ids):
+        st.query_params[CHOSEN] = ids[rows[0]]
+    else:
+        st.query_params.pop(CHOSEN, None)
