@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from pgvector.sqlalchemy import VECTOR
 from sqlalchemy import (
+    Boolean,
     Double,
     Integer,
     and_,
     bindparam,
     cast,
     column,
+    distinct,
     func,
     literal,
     literal_column,
+    not_,
+    or_,
     select,
     true,
+    union_all,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, REAL, TSQUERY
 from sqlalchemy.types import Text
@@ -137,22 +142,10 @@ def _within_join(
 def keyword_leg(*, in_project: bool) -> Select[Any]:
     """``id, score`` of the ``:pool`` best by the terms they hold, rare ones counting more, best first and then by id.
 
-    Scored are what the index finds for ``:lookup`` and, of the ``:newest``, those with any of the terms.
+    Scored are what the index finds for ``:lookup`` and, of the ``:newest``, those with any of the terms; where that is
+    less than the pool and there are older ones, also the newest ``:matches`` of all with any of the terms.
     """
-    lookup = cast(bindparam("lookup", type_=Text), TSQUERY)
-    any_term = cast(bindparam("any_term", type_=Text), TSQUERY)
-    limits = mine(OBSERVATIONS, in_project=in_project)
-    columns = (OBSERVATIONS.c.id, OBSERVATIONS.c.search)
-    by_index = select(*columns).where(limits, OBSERVATIONS.c.search.op("@@")(lookup))
-    newest = (
-        select(*columns)
-        .where(limits)
-        .order_by(OBSERVATIONS.c.created_at.desc())
-        .limit(bindparam("newest", type_=Integer))
-        .subquery("newest")
-    )
-    by_time = select(newest.c.id, newest.c.search).where(newest.c.search.op("@@")(any_term))
-    matched = by_index.union_all(by_time).subquery("matched")
+    matched = _matched(in_project=in_project)
     term = (
         func.unnest(
             cast(bindparam("terms", type_=ARRAY(Text)), ARRAY(TSQUERY)),
@@ -167,3 +160,36 @@ def keyword_leg(*, in_project: bool) -> Select[Any]:
     # A row that both found is scored twice, which costs less than looking whether it was.
     best = func.max(scored.c.score, type_=Double).label("score")
     return select(scored.c.id, best).group_by(scored.c.id).order_by(best.desc(), scored.c.id).limit(POOL)
+
+
+def _matched(*, in_project: bool) -> Subquery:
+    """``id, search`` of what is scored; a row may come twice.
+
+    The conditions name no column, so Postgres decides them once, and what they exclude is never begun.
+    """
+    lookup = cast(bindparam("lookup", type_=Text), TSQUERY)
+    any_term = cast(bindparam("any_term", type_=Text), TSQUERY)
+    limits = mine(OBSERVATIONS, in_project=in_project)
+    columns = (OBSERVATIONS.c.id, OBSERVATIONS.c.search)
+    how_many = bindparam("newest", type_=Integer)
+    newest = select(*columns).where(limits).order_by(OBSERVATIONS.c.created_at.desc()).limit(how_many).cte("newest")
+    counted = select(func.count()).select_from(newest).scalar_subquery()
+    there_are_older = and_(how_many > literal_column("0"), counted >= how_many)
+    by_time = select(newest.c.id, newest.c.search).where(newest.c.search.op("@@")(any_term))
+    by_index = select(*columns).where(
+        limits,
+        OBSERVATIONS.c.search.op("@@")(lookup),
+        or_(not_(bindparam("is_small", type_=Boolean)), there_are_older),
+    )
+    first = by_index.union_all(by_time).cte("first_matched")
+    too_few = select(func.count(distinct(first.c.id))).scalar_subquery() < POOL
+    # Fenced in: in the order of time every observation would be read until there are enough.
+    holding = (
+        select(*columns, OBSERVATIONS.c.created_at)
+        .where(limits, OBSERVATIONS.c.search.op("@@")(any_term), there_are_older, too_few)
+        .offset(literal_column("0"))
+        .subquery("holding")
+    )
+    matches = func.greatest(POOL, bindparam("matches", type_=Integer), type_=Integer)
+    rest = select(holding.c.id, holding.c.search).order_by(holding.c.created_at.desc()).limit(matches).subquery("rest")
+    return union_all(select(first.c.id, first.c.search), select(rest.c.id, rest.c.search)).subquery("matched")
