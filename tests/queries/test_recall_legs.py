@@ -211,7 +211,7 @@ class TestThroughTheIndex:
         assert chosen_search(question, sizes) is expected
 
 
-def add_many(owner: Owner, org: str, many: int, older: str, count: int, newer: str = "frontend thing") -> None:
+def add_many(owner: Owner, org: str, many: int, older: str, *, count: int, newer: str = "frontend thing") -> None:
     """So many observations an hour apart, of which the oldest ``count`` say something else."""
     sample.add_organization(owner, org)
     owner.execute(
@@ -288,7 +288,7 @@ class TestKeywordLeg:
     def test_a_common_term_that_only_older_ones_hold(
         self, store: Store, owner: Owner, pool: int, project: str | None
     ) -> None:
-        add_many(owner, "org_a", 4_000, "database trouble", 1_700)
+        add_many(owner, "org_a", 4_000, "database trouble", count=1_700)
         owner.execute("update observations set project_id = 'api' where content_hash::int % 2 = 0")
         owner.execute("vacuum analyze observations")
         question = asked("lexical", vector=None, text="database", pool=pool, candidates=pool, project=project)
@@ -297,8 +297,8 @@ class TestKeywordLeg:
         assert all("database" in content for content in found.texts("content").to_pylist())
 
     def test_a_term_that_is_common_in_another_organization_only(self, store: Store, owner: Owner) -> None:
-        add_many(owner, "org_b", 5_000, "database note", 5_000)
-        add_many(owner, "org_a", 2_000, "database trouble", 40)
+        add_many(owner, "org_b", 5_000, "database note", count=5_000)
+        add_many(owner, "org_a", 2_000, "database trouble", count=40)
         owner.execute("analyze")
         with store.reading(REACH) as connection:
             plan = keywords(estimates(connection, "org_a", None, "database"))
@@ -310,7 +310,7 @@ class TestKeywordLeg:
 
     def test_a_common_term_also_answers_beside_other_legs(self, store: Store, owner: Owner) -> None:
         """Vectors fill the candidates by themselves; the keyword leg must not be cut short behind their back."""
-        add_many(owner, "org_a", 3_000, "database trouble", 900)
+        add_many(owner, "org_a", 3_000, "database trouble", count=900)
         owner.execute("insert into observation_embeddings select org_id, id, 'full', '[1,2,0,1]' from observations")
         owner.execute("analyze")
         legs = ("vec_full", "lexical")
@@ -320,9 +320,9 @@ class TestKeywordLeg:
     def test_an_organization_that_was_loaded_since_the_last_analyze(self, store: Store, owner: Owner) -> None:
         """Estimated at one observation it counts as small; that the rare word is an old one must not hide it."""
         owner.execute("alter table observations set (autovacuum_enabled = false)")
-        add_many(owner, "org_b", 5_000, "note", 0, "note")
+        add_many(owner, "org_b", 5_000, "note", count=0, newer="note")
         owner.execute("analyze")
-        add_many(owner, "org_a", 2_300, "walrus", 1)
+        add_many(owner, "org_a", 2_300, "walrus", count=1)
         with store.reading(REACH) as connection:
             plan = keywords(estimates(connection, "org_a", None, "walrus"))
         assert plan is not None
