@@ -121,7 +121,7 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
         legs = tuple(leg for leg in asked.legs if ROUTES[leg] is not None or terms is not None)
         if not legs:
             return found([], Shape(asked.legs, embeddings=False), asked.text, asked.now)
-        bound = asked.values() | ({} if terms is None else terms.values())
+        bound = asked.values() | ({} if terms is None else terms.values(asked.pool))
         shape = asked.shape(legs, search, expected.indexed(asked.dimensions))
         rows = _rows(connection, shape, bound)
         if search is Search.INDEX and _is_short(rows, asked, shape):

@@ -31,6 +31,7 @@ class Keywords:
     lookup: str | None
     newest: int
     is_small: bool
+    stored: float
     terms: tuple[str, ...]
     shares: tuple[float, ...]
 
@@ -39,10 +40,15 @@ class Keywords:
         """The text of a tsquery that matches any of the terms."""
         return " | ".join(self.terms)
 
-    def values(self) -> dict[str, object]:
-        """What is bound when the keyword leg runs."""
+    def values(self, pool: int) -> dict[str, object]:
+        """What is bound when the keyword leg runs for so many rows.
+
+        A term in a share s of them fills a pool from the newest pool/s, or from s · stored through the index: where
+        both are as many, √(pool · stored), the one takes over from the other.
+        """
+        window = int(max(2 * self.newest, math.sqrt(pool * self.stored)))
         looked_for = {"lookup": self.lookup, "any_term": self.any_term, "terms": list(self.terms)}
-        sizes = {"newest": self.newest, "is_small": self.is_small, "matches": int(MATCHES)}
+        sizes = {"newest": self.newest, "window": window, "is_small": self.is_small, "matches": int(MATCHES)}
         return {**looked_for, **sizes, "shares": list(self.shares)}
 
 
@@ -59,6 +65,7 @@ def keywords(found: Estimates) -> Keywords | None:
         lookup=lookup,
         newest=2 * SMALL if small else 0 if all_in else NEWEST,
         is_small=small,
+        stored=found.stored,
         terms=tuple(as_query(term) for term, _ in ranked),
         shares=tuple(count / total for count in counts),
     )

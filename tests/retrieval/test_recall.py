@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from psycopg import sql
 
 from queries.scope import EVERYTHING, NOTHING, OutOfReachError, Reach
 from ranking import FULL, INTENDED, LIVE, MEMINI, MEMSENSE, rank
@@ -126,14 +127,14 @@ class TestPlain:
         assert found.way == "plain by keyword"
 
     @pytest.mark.parametrize("way", Way)
-    @pytest.mark.parametrize("text", ["zebra", "deploy", "the of"])
     def test_a_vector_that_meets_none_of_its_length_is_told_whatever_the_words_find(
-        self, store: Store, small: list[str], way: Way, text: str
+        self, store: Store, small: list[str], way: Way
     ) -> None:
-        found = recall(store, REACH, question(text, np.ones(3, np.float32)), way)
-        assert len(found.candidates) == (len(small) if text == "deploy" else 0)
-        assert found.degraded == ("no stored vector has 3 dimensions: recalled by keyword only",)
-        assert found.way == f"{way} by keyword"
+        for text, expected in (("zebra", 0), ("the of", 0), ("deploy", len(small))):
+            found = recall(store, REACH, question(text, np.ones(3, np.float32)), way)
+            assert len(found.candidates) == expected
+            assert found.degraded == ("no stored vector has 3 dimensions: recalled by keyword only",)
+            assert found.way == f"{way} by keyword"
 
     @pytest.mark.parametrize("way", Way)
     def test_where_nothing_is_stored_no_vector_is_missed(self, store: Store, small: list[str], way: Way) -> None:
@@ -168,8 +169,9 @@ class TestPlain:
         self, store: Store, owner: Owner, small: list[str], way: Way
     ) -> None:
         for column in ("weight", "reflection_depth", "kind", "granularity", "tags"):
-            owner.execute(f"alter table observations alter {column} drop not null".encode())
-            owner.execute(f"update observations set {column} = null".encode())
+            name = sql.Identifier(column)
+            owner.execute(sql.SQL("alter table observations alter {} drop not null").format(name))
+            owner.execute(sql.SQL("update observations set {} = null").format(name))
         found = recall(store, REACH, question(), way)
         assert {*found.candidates.ids} == {*small}
         assert found.candidates["weight"].tolist() == [1.0] * 3
