@@ -58,7 +58,8 @@ class TestDegraded:
             owned,
             """insert into observation_embeddings (org_id, observation_id, route, embedding)
                select org_id, id, route, '[1,2,3]' from observations, unnest(array['user', 'assistant', 'events']) route
-                where case route when 'user' then org_id = 'a' when 'assistant' then org_id = 'a' and content_hash <> '1'
+                where case route when 'user' then org_id = 'a'
+                                 when 'assistant' then org_id = 'a' and content_hash <> '1'
                                  else content_hash::int <= 3000 end""",
         )
         found = findings(readable)["route indexes"]
