@@ -58,17 +58,17 @@ class World:
 
 
 def fill(connection: psycopg.Connection, world: World, count: int) -> dict[str, dict[str, Vector]]:
-    """A large organization with 60 % of the observations, a small one, eight others; full vectors of the first two.
+    """Organizations with 60 %, 6 % and few of the observations, and seven others; full vectors of the first three.
 
     Half are turns with three more vectors, and each has one of three facets in ten. Order is that of arrival.
     """
     draw = world.draw
-    orgs = ["large", "small", *(f"other_{n}" for n in range(8))]
-    shares = np.array([0.6, SMALL / count, *[(0.4 - SMALL / count) / 8] * 8])
+    orgs = ["large", "middle", "small", *(f"other_{n}" for n in range(7))]
+    shares = np.array([0.6, 0.06, SMALL / count, *[(0.34 - SMALL / count) / 7] * 7])
     connection.execute("drop index embeddings_full")
     for org in orgs:
         connection.execute("insert into organizations (id, name) values (%s, %s)", (org, org))
-    held: dict[str, dict[str, Vector]] = {"large": {}, "small": {}}
+    held: dict[str, dict[str, Vector]] = {"large": {}, "middle": {}, "small": {}}
     owners = draw.choice(len(orgs), count, p=shares)
     vectors: list[tuple[str, str, str, Vector]] = []
     with connection.cursor() as cursor, cursor.copy(OBSERVATIONS) as copy:

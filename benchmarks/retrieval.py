@@ -16,6 +16,7 @@ import psycopg
 
 from benchmarks._memories import FACETS, TURN_ROUTES, Vector, World, as_text, fill, index
 from queries import embedded
+from queries.checkup import MANY_VECTORS
 from queries.engine import Store, make_engine
 from queries.migrate import migrate
 from queries.recall.asking import Asked, ask
@@ -26,7 +27,6 @@ from retrieval.recall import RecallQuestion, recall_plain, recall_routes
 
 K, CALLERS, ROUNDS = 4, 8, 5
 POOL = route_pool(K)
-INDEXED_FROM = 5_000  # vectors of one route in one organization from which comparing all takes too long
 LIMITS = {"plain / bare": 4.0, "routes / legs": 1.5, "dearest leg / bare": 20.0, "8 callers / 1": 6.0}
 LEAST_RECALL = 0.95
 BARE = """select observation_id from observation_embeddings where route = 'full' and vector_dims(embedding) = 256
@@ -38,7 +38,11 @@ Work = Callable[[Question], object]
 
 @contextmanager
 def store_of(count: int) -> Iterator[tuple[Store, psycopg.Connection, World, dict[str, dict[str, Vector]]]]:
-    """A server of its own with so many observations, as a fresh migration and one load leave it."""
+    """A server of its own with so many observations: migrated, loaded once, and with the indexes doctor asks for then.
+
+    A migration makes the index of the full vector only; ``python -m jobs doctor`` recommends one for every other route
+    that some organization has many vectors of.
+    """
     folder = Path(tempfile.mkdtemp(prefix="rankscope-bench-"))
     folder.chmod(0o711)
     with embedded.start(folder, durable=False) as lease:
@@ -48,7 +52,7 @@ def store_of(count: int) -> Iterator[tuple[Store, psycopg.Connection, World, dic
         world = World()
         with psycopg.connect(lease.url().replace("+psycopg", ""), autocommit=True) as connection:
             held = fill(connection, world, count)
-            many = [r for r in (*TURN_ROUTES, *FACETS) if _largest(connection, r) > INDEXED_FROM]
+            many = [r for r in (*TURN_ROUTES, *FACETS) if _largest(connection, r) > MANY_VECTORS]
             index(connection, iter(["full", *many]))
             connection.execute("vacuum analyze")
             store = Store(make_engine(lease.url("dash_read"), name="bench"))
@@ -117,7 +121,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
 def _rows(count: int, *, quick: bool) -> list[dict[str, object]]:
     with store_of(count) as (store, connection, world, held):
         questions = [world.text() for _ in range(10 if quick else 40)]
-        return [_row(store, connection, questions, org, held[org], count=count) for org in ("small", "large")]
+        return [_row(store, connection, questions, org, held[org], count=count) for org in ("small", "middle", "large")]
 
 
 def _row(
@@ -133,7 +137,7 @@ def _row(
         return recall_plain(store, _reach(org), RecallQuestion(org, None, *question))
 
     def routes(question: Question) -> object:
-        return recall_routes(store, _reach(org), RecallQuestion(org, None, *question, k=K))
+        return recall_routes(store, _reach(org), RecallQuestion(org, None, *question, k=K, sessions=True))
 
     def leg(name: str, question: Question) -> object:
         text, vector = question

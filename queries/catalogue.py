@@ -63,6 +63,7 @@ COLUMNS = text(
 
 INDEXES = text(
     """select c.relname, m.amname, i.indpred is not null as partial, i.indisunique as is_unique,
+              pg_get_indexdef(i.indexrelid) as definition,
               array(select pg_get_indexdef(i.indexrelid, key, true)
                       from generate_series(1, i.indnkeyatts) as key) as keys
          from pg_index i join pg_class c on c.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
@@ -144,6 +145,7 @@ class IndexFacts:
     keys: tuple[str, ...]
     partial: bool
     unique: bool
+    definition: str
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def read_catalogue(connection: Connection) -> Catalogue:
         roles=frozenset(server.roles),
         tables=_tables(connection, names),
         indexes=tuple(
-            IndexFacts(row.relname, row.amname, tuple(row.keys), row.partial, row.is_unique)
+            IndexFacts(row.relname, row.amname, tuple(row.keys), row.partial, row.is_unique, row.definition)
             for row in connection.execute(INDEXES, names)
         ),
         memory_lacks=_memory_lacks(connection) if "memory_write" in server.roles else (),

@@ -13,6 +13,7 @@ from queries.engine import AGGREGATE, Store
 from queries.errors import StoreError
 from queries.findings import Finding, judge
 from queries.organizations import LONGEST_FEATURES, flag_states
+from queries.recall.estimates import indexed_routes
 from queries.scope import EVERYTHING
 
 if TYPE_CHECKING:
@@ -30,6 +31,15 @@ DIMENSIONS = text(
     """select route, count(distinct vector_dims(embedding)) as dimensions
          from observation_embeddings tablesample system (:percent) group by route"""
 )
+# The largest organization of each route: it is searched alone, so others' vectors do not count.
+ROUTE_SIZES = text(
+    """select route, dimensions, max(vectors) as vectors
+         from (select route, vector_dims(embedding) as dimensions, count(*) as vectors
+                 from observation_embeddings tablesample system (:percent) group by org_id, 1, 2) as of_org
+        group by 1, 2 order by 1, 2"""
+)
+MANY_VECTORS = 5_000  # of one organization, from which comparing all of a route takes longer than an index
+MOST_INDEXED = 2_000  # dimensions that an index of pgvector takes
 TIMELESS = text("select count(*) from retrieval_ab_logs where created_at is null")
 WRITE_RIGHTS = text(
     """select (select has_column_privilege(c.oid, 'features', 'update') from pg_class c join pg_namespace n
@@ -47,7 +57,12 @@ def examine(store: Store) -> tuple[Finding, ...]:
             catalogue = read_catalogue(connection)
     except StoreError as error:
         return (Finding("connection", "missing", error.sentence, required=True),)
-    checks = (("features", _features), ("log times", _log_times), ("vector dimensions", _dimensions))
+    checks = (
+        ("features", _features),
+        ("log times", _log_times),
+        ("vector dimensions", _dimensions),
+        ("route indexes", _route_indexes),
+    )
     data = (_checked(store, catalogue, name, check) for name, check in checks)
     return (*judge(catalogue), *filter(None, data), _write_login(store.writer))
 
@@ -94,13 +109,41 @@ def _log_times(connection: Connection, found: Catalogue) -> Finding | None:
     return Finding("log times", "ok", "Every log row has a time, although the column allows none.")
 
 
-def _dimensions(connection: Connection, found: Catalogue) -> Finding | None:
-    if not found.vector or not _readable(found, "observation_embeddings", "route", "embedding"):
+def _sampled(found: Catalogue) -> float | None:
+    """The share of the vectors to read, in percent; none where there are none that can be read."""
+    if not found.vector or not _readable(found, "observation_embeddings", "org_id", "route", "embedding"):
         return None
     table = found.tables["observation_embeddings"]
     if table.kind not in ("r", "p", "m") or table.columns["embedding"].type not in ("vector", "halfvec"):
         return None
-    percent = 100.0 if table.rows <= SAMPLED else 100.0 * SAMPLED / table.rows
+    return 100.0 if table.rows <= SAMPLED else 100.0 * SAMPLED / table.rows
+
+
+def _route_indexes(connection: Connection, found: Catalogue) -> Finding | None:
+    percent = _sampled(found)
+    if percent is None:
+        return None
+    name, definitions = "route indexes", [index.definition for index in found.indexes]
+    many = [
+        (row.route, row.dimensions)
+        for row in connection.execute(ROUTE_SIZES, {"percent": percent})
+        if row.route in schema.ROUTES and row.vectors * 100.0 / percent > MANY_VECTORS
+    ]
+    bare = [(r, size) for r, size in many if size <= MOST_INDEXED and r not in indexed_routes(definitions, size)]
+    if bare:
+        routes = ", ".join(f"{route} ({size} dimensions)" for route, size in bare)
+        sentence = (
+            f"No index on vectors that one organization has more than {MANY_VECTORS:,} of: {routes}; "
+            "a retrieval by that route compares all of them."
+        )
+        return Finding(name, "degraded", sentence, "\n".join(mending.index_route(*each) for each in bare))
+    return Finding(name, "ok", "Every route with many vectors has an index.")
+
+
+def _dimensions(connection: Connection, found: Catalogue) -> Finding | None:
+    percent = _sampled(found)
+    if percent is None:
+        return None
     mixed = [row.route for row in connection.execute(DIMENSIONS, {"percent": percent}) if row.dimensions > 1]
     if mixed:
         known = [route for route in mixed if route in schema.ROUTES]

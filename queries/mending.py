@@ -96,6 +96,13 @@ def create_index(name: str, definition: str) -> str:
     return f"{note}create {kind} concurrently {quoted(plain)} on public.{definition};"
 
 
+def index_route(route: str, dimensions: int) -> str:
+    """An index for the vectors of one documented route and one length, like the store's own for the full vector."""
+    return f"""create index concurrently embeddings_{route}_{dimensions} on public.observation_embeddings
+  using hnsw ((embedding::vector({dimensions})) vector_cosine_ops)
+  where route = '{route}' and vector_dims(embedding) = {dimensions};"""
+
+
 def grant_select(tables: Iterable[str]) -> str:
     """The right to read tables, for both of the dashboard's logins."""
     named = ", ".join(f"public.{quoted(table)}" for table in tables)

@@ -12,6 +12,7 @@ from queries.scope import is_storable
 from ranking.mmr import Mmr
 from ranking.presets import LIVE
 from ranking.relevance import Head
+from ranking.session_support import SessionSupport
 from retrieval.evidence import asks_for
 from retrieval.pipelines import Flags, read_flags
 from retrieval.recall import RecallQuestion, Way, recall, way_for
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rankscope.retrieval")
 
-KEYWORD_ONLY = "recalled by keyword only"
 NOT_LOOKED_UP = "the memory could not be looked up"
 RECALLED = 20  # 001: up to 20 raw candidates
 MOST_RECALLED = 1_000  # a pipeline's text may name any number
@@ -71,7 +71,7 @@ def look_up(
         if error.kind in OF_ONE_QUESTION:
             return _one_by_one(store, session, question, way_for(stages))
         return LookedUp(Flags(), None, _failure(error))
-    return LookedUp(seen[-1], recalled, None, (*_unreadable(seen[-1]), *_told(recalled, vector)))
+    return LookedUp(seen[-1], recalled, None, (*_unreadable(seen[-1]), *recalled.degraded))
 
 
 def question_of(
@@ -86,6 +86,7 @@ def question_of(
         k=wanted(stages),
         now=at,
         embeddings=asks_for(stages, Mmr),
+        sessions=asks_for(stages, SessionSupport),
     )
 
 
@@ -102,7 +103,7 @@ def _one_by_one(store: Store, session: AgentSession, question: RecallQuestion, w
         recalled = recall(store, session.reach, question, way)
     except StoreError as error:
         return LookedUp(flags, None, _failure(error), degraded)
-    return LookedUp(flags, recalled, None, (*degraded, *_told(recalled, question.vector)))
+    return LookedUp(flags, recalled, None, (*degraded, *recalled.degraded))
 
 
 def _failure(error: StoreError) -> str:
@@ -112,17 +113,6 @@ def _failure(error: StoreError) -> str:
 
 def _unreadable(flags: Flags) -> tuple[str, ...]:
     return () if flags.unreadable is None else (flags.unreadable,)
-
-
-def _told(recalled: Recalled, vector: Vectors | None) -> tuple[str, ...]:
-    """What recall says, and that the vector met none to be compared with, where several legs did not notice."""
-    found = recalled.candidates
-    if vector is None or not len(found):
-        return recalled.degraded
-    compared = [place for place, leg in enumerate(found.legs) if leg != "lexical"]
-    reason = f"no stored vector has {vector.size} dimensions: {KEYWORD_ONLY}"
-    met = bool((found["leg_ranks"][:, compared] >= 0).any())
-    return recalled.degraded if met or reason in recalled.degraded else (*recalled.degraded, reason)
 
 
 def wanted(stages: Sequence[Stage]) -> int:

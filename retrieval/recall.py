@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ranking.ranking import Stage
 
 MOST_DIMENSIONS = 16_000  # what pgvector stores
-NO_DIRECTION = "the question's vector has no direction: recalled by keyword only"
+KEYWORD_ONLY = "recalled by keyword only"
+NO_DIRECTION = f"the question's vector has no direction: {KEYWORD_ONLY}"
 
 
 class Way(StrEnum):
@@ -47,8 +48,9 @@ class Way(StrEnum):
 class RecallQuestion:
     """A question to the memory of one organization or project; ``k`` is how many the pipeline wants in the end.
 
-    Without a vector only the keyword leg answers. ``embeddings`` brings the stored vectors along, for MMR; ``also`` is
-    called with the snapshot's connection before anything else, perhaps more than once.
+    Without a vector only the keyword leg answers. ``embeddings`` brings the stored vectors along, for MMR;
+    ``sessions`` those that only their turns were found of, for session support (eight routes only); ``also`` is called
+    with the snapshot's connection before anything else, perhaps more than once.
     """
 
     org_id: str
@@ -58,6 +60,7 @@ class RecallQuestion:
     k: int = 20
     now: datetime | None = None
     embeddings: bool = False
+    sessions: bool = False
     also: Callable[[Connection], object] | None = None
 
     def __post_init__(self) -> None:
@@ -107,15 +110,14 @@ def recall_plain(store: Store, reach: Reach, question: RecallQuestion) -> Recall
         found = asked.ask(store, reach, ("vec_full",))
         if len(found.candidates) or not question.text.strip():
             return found
-    by_keyword = asked.ask(store, reach, ("lexical",))
-    if asked.vector is None or not len(by_keyword.candidates):
-        return by_keyword
-    reason = f"no stored vector has {asked.vector.size} dimensions: recalled by keyword only"
-    return Recalled(by_keyword.candidates, by_keyword.way, (*by_keyword.degraded, reason))
+        by_keyword = asked.ask(store, reach, ("lexical",))
+        degraded = tuple(dict.fromkeys((*found.degraded, *by_keyword.degraded)))
+        return replace(by_keyword if len(by_keyword.candidates) else found, degraded=degraded)
+    return asked.ask(store, reach, ("lexical",))
 
 
 def recall_routes(store: Store, reach: Reach, question: RecallQuestion) -> Recalled:
-    """The best ``max(4k, 32)`` of eight routes by ``Σ 1/(15 + rank)`` from 1, and the sessions of their turns (002)."""
+    """The best ``max(4k, 32)`` of eight routes by ``Σ 1/(15 + rank)`` from 1 (002), however many routes answer."""
     return _asking(question, Way.ROUTES).ask(store, reach, tuple(ROUTES), Way.ROUTES)
 
 
@@ -187,18 +189,26 @@ class _Asking:
         question, vector = self.question, self.vector
         if not reach.allows(question.org_id):
             raise OutOfReachError
-        found = ask(store, reach, self.asked(legs))
+        asked = self.asked(legs)
+        found = ask(store, reach, asked)
         degraded: list[str] = [] if vector is not None or question.vector is None else [NO_DIRECTION]
         if found.unusable:
             degraded.append(f"{found.unusable} observations were left out: their numbers are not finite")
-        return Recalled(found.candidates, way if vector is not None else f"{way} by keyword", tuple(degraded))
+        compares = any(ROUTES[leg] is not None for leg in asked.legs)
+        met = any(ROUTES[leg] is not None for leg in found.answered)
+        if vector is not None and compares and self.pool and not met and not found.scope_is_empty:
+            degraded.append(f"no stored vector has {vector.size} dimensions: {KEYWORD_ONLY}")
+        by_vector = met or (compares and found.scope_is_empty)
+        return Recalled(found.candidates, way if by_vector else f"{way} by keyword", tuple(degraded))
 
 
 def _asking(question: RecallQuestion, way: Way) -> _Asking:
     """The sizes that each way gives a question."""
     if way is Way.ROUTES:
         pool, candidates = route_pool(question.k), candidate_pool(question.k)
-        return _Asking(question, pool, candidates, damping=DEFAULT_K[1] + 1, embeddings=True, sessions=True)
+        return _Asking(
+            question, pool, candidates, damping=DEFAULT_K[1] + 1, embeddings=True, sessions=question.sessions
+        )
     if way is Way.LEGS:
         pool = leg_pool(question.k)
         return _Asking(question, pool, 2 * pool, damping=DEFAULT_K[0])

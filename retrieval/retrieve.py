@@ -20,8 +20,9 @@ from ranking.session_recency import SessionMemory
 from retrieval.block import format_observations_block
 from retrieval.embedders import EmbedderError
 from retrieval.evidence import beside, with_scored_pairs, with_voices, with_what_was_shown
-from retrieval.lookup import KEYWORD_ONLY, look_up
+from retrieval.lookup import look_up
 from retrieval.pipelines import fitted, token_budget
+from retrieval.recall import KEYWORD_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

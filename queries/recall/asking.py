@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from sqlalchemy import exc
+from sqlalchemy import exc, literal_column, select
 
 from queries.engine import AGGREGATE, SET_LOCAL
 from queries.errors import StoreError
 from queries.recall.estimates import REMEMBERED, Estimates, estimates
 from queries.recall.keywords import keywords
-from queries.recall.legs import ROUTES, Search
+from queries.recall.legs import OBSERVATIONS, ROUTES, Search, mine
 from queries.recall.rows import Found, found
 from queries.recall.statements import Shape
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from queries.engine import Store
     from queries.scope import Reach
@@ -77,6 +77,7 @@ class Asked:
             in_project=self.project is not None,
             embeddings=self.embeddings and self.vector is not None,
             sessions=self.sessions,
+            fused=self.damping > 0,
         )
 
     def values(self) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
         legs = tuple(leg for leg in asked.legs if ROUTES[leg] is not None or terms is not None)
         if not legs:
             return found([], Shape(asked.legs, embeddings=False), asked.text, asked.now)
-        bound = asked.values() | ({} if terms is None else terms.values())
+        bound = asked.values() | ({} if terms is None else terms.values(asked.pool))
         shape = asked.shape(legs, search, expected.indexed(asked.dimensions))
         rows = read_rows(connection, shape, bound)
         if search is Search.INDEX and _is_short(rows, asked, shape):
@@ -128,9 +129,10 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
             set_local(connection, settings_for(exact, asked.pool))
             shape = asked.shape(legs, exact)
             rows = read_rows(connection, shape, bound)
+        is_empty = not rows and connection.execute(_anything(asked), asked.values()).first() is None
         # Nothing was written, but a rollback would make the driver forget every statement it has prepared.
         connection.commit()
-    return found(rows, shape, asked.text, asked.now)
+    return replace(found(rows, shape, asked.text, asked.now), scope_is_empty=is_empty)
 
 
 def settings_for(search: Search, pool: int) -> dict[str, str]:
@@ -176,8 +178,20 @@ def read_rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -
         raise
 
 
+def _anything(asked: Asked) -> Select[Any]:
+    of_scope = mine(OBSERVATIONS, in_project=asked.project is not None)
+    return select(literal_column("1")).where(of_scope).limit(literal_column("1"))
+
+
 def _is_short(rows: Sequence[Sequence[Any]], asked: Asked, shape: Shape) -> bool:
-    """Whether fewer came back than were asked for, though the first leg was not full."""
-    first_place = 2
-    in_first = len(rows) if shape.is_alone else sum(row[first_place] is not None for row in rows)
-    return len(rows) < asked.candidates and in_first < asked.pool
+    """Whether the legs found fewer than were asked for, though the first was not full.
+
+    Sessions that came along with their turns have no place: no leg found them.
+    """
+    if shape.is_nearest:
+        return len(rows) < min(asked.candidates, asked.pool)
+    first = 2
+    places = [row[first : first + len(shape.legs)] for row in rows]
+    found = sum(any(place is not None for place in of_row) for of_row in places)
+    in_first = sum(of_row[0] is not None for of_row in places)
+    return found < asked.candidates and in_first < asked.pool

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from queries.schema import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import psycopg
     from sqlalchemy import Connection
@@ -53,12 +53,13 @@ class Estimates:
 
     def indexed(self, dimensions: int) -> frozenset[str]:
         """The routes whose vectors of so many dimensions have an index for cosine distance."""
-        fitting = [
-            definition
-            for definition in self.indexes
-            if f"vector({dimensions})" in definition and "vector_cosine_ops" in definition
-        ]
-        return frozenset(r for r in ROUTES if any(f"'{r}'" in d or "route" not in d for d in fitting))
+        return indexed_routes(self.indexes, dimensions)
+
+
+def indexed_routes(definitions: Iterable[str], dimensions: int) -> frozenset[str]:
+    """The routes whose vectors of so many dimensions one of these indexes holds, for cosine distance."""
+    fitting = [d for d in definitions if f"vector({dimensions})" in d and "vector_cosine_ops" in d]
+    return frozenset(r for r in ROUTES if any(f"'{r}'" in d or "route" not in d for d in fitting))
 
 
 def estimates(connection: Connection, org: str, project: str | None, question: str) -> Estimates:

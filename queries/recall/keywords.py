@@ -24,11 +24,14 @@ COMMON_PAIRED = 6  # common terms that are also looked for two at a time
 class Keywords:
     """A question for full text search: what the index is asked, how many of the newest are read, terms and shares.
 
-    ``shares`` add up to 1, so that a score says how much of the question an observation answers.
+    ``shares`` add up to 1, so that a score says how much of the question an observation answers. An organization that
+    ``is_small`` is read whole, and the index is only asked where it turns out larger than it was estimated.
     """
 
     lookup: str | None
     newest: int
+    is_small: bool
+    stored: float
     terms: tuple[str, ...]
     shares: tuple[float, ...]
 
@@ -37,10 +40,16 @@ class Keywords:
         """The text of a tsquery that matches any of the terms."""
         return " | ".join(self.terms)
 
-    def values(self) -> dict[str, object]:
-        """What is bound when the keyword leg runs."""
-        looked_for = {"lookup": self.lookup, "newest": self.newest, "any_term": self.any_term}
-        return {**looked_for, "terms": list(self.terms), "shares": list(self.shares)}
+    def values(self, pool: int) -> dict[str, object]:
+        """What is bound when the keyword leg runs for so many rows.
+
+        A term in a share s of them fills a pool from the newest pool/s, or from s · stored through the index: where
+        both are as many, √(pool · stored), the one takes over from the other.
+        """
+        window = int(max(2 * self.newest, math.sqrt(pool * self.stored)))
+        looked_for = {"lookup": self.lookup, "any_term": self.any_term, "terms": list(self.terms)}
+        sizes = {"newest": self.newest, "window": window, "is_small": self.is_small, "matches": int(MATCHES)}
+        return {**looked_for, **sizes, "shares": list(self.shares)}
 
 
 def keywords(found: Estimates) -> Keywords | None:
@@ -51,10 +60,12 @@ def keywords(found: Estimates) -> Keywords | None:
     counts = [rarity(share, found.stored) for _, share in ranked]
     total = sum(counts)
     small = found.organization * found.stored <= SMALL
-    lookup, all_in = (None, False) if small else _lookup(ranked, found.stored)
+    lookup, all_in = _lookup(ranked, found.stored)
     return Keywords(
         lookup=lookup,
         newest=2 * SMALL if small else 0 if all_in else NEWEST,
+        is_small=small,
+        stored=found.stored,
         terms=tuple(as_query(term) for term, _ in ranked),
         shares=tuple(count / total for count in counts),
     )

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from pgvector.sqlalchemy import VECTOR
 from sqlalchemy import (
+    Boolean,
     Double,
     Integer,
     and_,
     bindparam,
     cast,
     column,
+    distinct,
     func,
     literal,
     literal_column,
+    not_,
+    or_,
     select,
     true,
+    union,
+    union_all,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, REAL, TSQUERY
 from sqlalchemy.types import Text
@@ -137,22 +143,11 @@ def _within_join(
 def keyword_leg(*, in_project: bool) -> Select[Any]:
     """``id, score`` of the ``:pool`` best by the terms they hold, rare ones counting more, best first and then by id.
 
-    Scored are what the index finds for ``:lookup`` and, of the ``:newest``, those with any of the terms.
+    Scored are what the index finds for ``:lookup`` and, of the ``:newest``, those with any of the terms. While that is
+    less than the pool and there are older ones: also those of the newest ``:window``, then the newest ``:matches`` of
+    all that the index finds with any of the terms.
     """
-    lookup = cast(bindparam("lookup", type_=Text), TSQUERY)
-    any_term = cast(bindparam("any_term", type_=Text), TSQUERY)
-    limits = mine(OBSERVATIONS, in_project=in_project)
-    columns = (OBSERVATIONS.c.id, OBSERVATIONS.c.search)
-    by_index = select(*columns).where(limits, OBSERVATIONS.c.search.op("@@")(lookup))
-    newest = (
-        select(*columns)
-        .where(limits)
-        .order_by(OBSERVATIONS.c.created_at.desc())
-        .limit(bindparam("newest", type_=Integer))
-        .subquery("newest")
-    )
-    by_time = select(newest.c.id, newest.c.search).where(newest.c.search.op("@@")(any_term))
-    matched = by_index.union_all(by_time).subquery("matched")
+    matched = _matched(in_project=in_project)
     term = (
         func.unnest(
             cast(bindparam("terms", type_=ARRAY(Text)), ARRAY(TSQUERY)),
@@ -167,3 +162,46 @@ def keyword_leg(*, in_project: bool) -> Select[Any]:
     # A row that both found is scored twice, which costs less than looking whether it was.
     best = func.max(scored.c.score, type_=Double).label("score")
     return select(scored.c.id, best).group_by(scored.c.id).order_by(best.desc(), scored.c.id).limit(POOL)
+
+
+def _matched(*, in_project: bool) -> Subquery:
+    """``id, search`` of what is scored; a row may come twice.
+
+    The conditions name no column, so Postgres decides them once, and what they exclude is never begun.
+    """
+    lookup = cast(bindparam("lookup", type_=Text), TSQUERY)
+    any_term = cast(bindparam("any_term", type_=Text), TSQUERY)
+    limits = mine(OBSERVATIONS, in_project=in_project)
+    columns = (OBSERVATIONS.c.id, OBSERVATIONS.c.search)
+    by_age = OBSERVATIONS.c.created_at.desc()
+
+    def latest(name: str, *conditions: ColumnElement[bool]) -> tuple[Select[Any], ColumnElement[bool]]:
+        """Those of the latest with any of the terms, and whether there are older ones."""
+        many = bindparam(name, type_=Integer)
+        read = select(*columns).where(limits, *conditions).order_by(by_age).limit(many).cte(name)
+        counted = select(func.count()).select_from(read).scalar_subquery()
+        return select(*read.c).where(read.c.search.op("@@")(any_term)), and_(
+            many > literal_column("0"), counted >= many
+        )
+
+    by_time, more_than_newest = latest("newest")
+    sure = or_(not_(bindparam("is_small", type_=Boolean)), more_than_newest)
+    by_index = select(*columns).where(limits, OBSERVATIONS.c.search.op("@@")(lookup), sure)
+    first = by_index.union_all(by_time).cte("first_matched")
+    by_more_time, more_than_window = latest("window", more_than_newest, _fewer_than_pool(first))
+    second = by_more_time.cte("second_matched")
+    # Fenced in: in the order of time every observation would be read until there are enough.
+    holding = (
+        select(*columns, OBSERVATIONS.c.created_at)
+        .where(limits, OBSERVATIONS.c.search.op("@@")(any_term), more_than_window, _fewer_than_pool(first, second))
+        .offset(literal_column("0"))
+        .subquery("holding")
+    )
+    matches = func.greatest(POOL, bindparam("matches", type_=Integer), type_=Integer)
+    third = select(holding.c.id, holding.c.search).order_by(holding.c.created_at.desc()).limit(matches).subquery()
+    return union_all(*(select(part.c.id, part.c.search) for part in (first, second, third))).subquery("matched")
+
+
+def _fewer_than_pool(*parts: FromClause) -> ColumnElement[bool]:
+    ids = union(*(select(part.c.id) for part in parts)).subquery() if len(parts) > 1 else parts[0]
+    return select(func.count(distinct(ids.c.id))).scalar_subquery() < POOL

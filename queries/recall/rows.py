@@ -25,10 +25,15 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Candidates in the order of the store, and how many rows were set apart for numbers that cannot be ranked."""
+    """Candidates in the order of the store, how many rows cannot be ranked by their numbers, and which legs answered.
+
+    ``scope_is_empty`` where there was nothing that any leg could have found.
+    """
 
     candidates: Candidates
     unusable: int
+    answered: frozenset[str]
+    scope_is_empty: bool = False
 
 
 def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datetime64 | None) -> Found:
@@ -67,7 +72,8 @@ def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datet
         embeddings=_matrix(column["embedding"], shape.dimensions) if shape.embeddings else None,
     )
     left_out = int(sound.size - np.count_nonzero(sound))
-    return Found(candidates.take(np.flatnonzero(sound)) if left_out else candidates, left_out)
+    answered = frozenset(leg for leg, of_leg in zip(shape.legs, places.T, strict=True) if (of_leg >= 0).any())
+    return Found(candidates.take(np.flatnonzero(sound)) if left_out else candidates, left_out, answered)
 
 
 def _legs(column: Mapping[str, Sequence[Any]], shape: Shape, count: int) -> tuple[Places, Scores]:

@@ -114,7 +114,7 @@ def _leg(
     if route is None:
         if terms is None:
             return LegStanding(name, asked.pool, 0)
-        bound |= terms.values()
+        bound |= terms.values(asked.pool)
         placed = connection.execute(_placed(None, 0, in_project=in_project), bound).one()
         held = connection.execute(_holds_term(), bound).scalar_one()
         return LegStanding(name, asked.pool, placed.rows, placed.rank, placed.score, placed.last, holds_term=held)
@@ -164,7 +164,7 @@ def _fused(connection: Connection, asked: Asked, terms: Keywords | None, wanted:
         return None
     exact = Search.ORGANIZATION if asked.project is None else Search.PROJECT
     shape = replace(asked, embeddings=False, sessions=False).shape(legs, exact)
-    bound = asked.values() | ({} if terms is None else terms.values()) | {"candidates": None}
+    bound = asked.values() | ({} if terms is None else terms.values(asked.pool)) | {"candidates": None}
     found = read_rows(connection, shape, bound)
     place = next((place for place, row in enumerate(found) if row[0] == wanted), None)
     last = found[asked.candidates - 1][1] if 0 < asked.candidates <= len(found) else None

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 FIRST_DAY, LAST_DAY = "'0001-01-02'::timestamptz", "'9999-12-30'::timestamptz"
 # What every row brings along after id, score and legs, in this order.
 COLUMNS = (
-    OBSERVATIONS.c.weight,
+    # a store that allows none there means what the platform's own defaults say
+    func.coalesce(OBSERVATIONS.c.weight, literal_column("1")).label("weight"),
     func.coalesce(OBSERVATIONS.c.importance, literal_column("0")).label("importance"),
     # Memsense's own rule: null is 0, and a NaN stays, to be read as not given (002)
     func.coalesce(OBSERVATIONS.c.memory_score, literal_column("0")).label("memory_score"),
     (OBSERVATIONS.c.kind == literal_column("'reflection'")).label("is_reflection"),
-    OBSERVATIONS.c.reflection_depth,
+    func.coalesce(OBSERVATIONS.c.reflection_depth, literal_column("0")).label("reflection_depth"),
     OBSERVATIONS.c.granularity,
     OBSERVATIONS.c.session_id,
     OBSERVATIONS.c.agent_id,
@@ -65,6 +66,7 @@ class Shape:
     in_project: bool = False
     embeddings: bool = False
     sessions: bool = False
+    fused: bool = False
 
     def names(self) -> tuple[str, ...]:
         """What the columns of the answer are called here."""
@@ -72,8 +74,8 @@ class Shape:
 
     @property
     def is_alone(self) -> bool:
-        """Whether this is one leg by itself."""
-        return len(self.legs) == 1
+        """Whether this is one leg by itself, and not what is left of several."""
+        return len(self.legs) == 1 and not self.fused
 
     @property
     def is_nearest(self) -> bool:
@@ -91,7 +93,7 @@ class Shape:
         """``id, score``, a place and a score per leg, and every column that a stage reads; best first, ties by id.
 
         Where it ``is_nearest``, place and score of the leg are left out: they are those of the row. The score of one
-        leg is its own; of several, ``Σ 1/(:damping + place)`` with places from 0.
+        leg is its own; of several, and of one that is ``fused``, ``Σ 1/(:damping + place)`` with places from 0.
         """
         return _statement(self)
 

@@ -45,6 +45,29 @@ class TestDegraded:
         rows(owned, "insert into organizations (id, name, features) values ('deep', 'd', %s) returning id", [deep])
         assert findings(readable)["features"].sentence.startswith("1 of 1 organizations")
 
+    def test_a_route_with_many_vectors_and_no_index(self, owned: str, readable: str) -> None:
+        """5 001 of one organization are many; 5 000 are not, nor are 6 000 of two."""
+        assert findings(readable)["route indexes"].state == "ok"
+        run(owned, "insert into organizations (id, name) values ('a', 'a'), ('b', 'b')")
+        run(
+            owned,
+            """insert into observations (org_id, content, content_hash)
+               select org, '', i::text from generate_series(1, 5001) i, unnest(array['a', 'b']) org""",
+        )
+        run(
+            owned,
+            """insert into observation_embeddings (org_id, observation_id, route, embedding)
+               select org_id, id, route, '[1,2,3]' from observations, unnest(array['user', 'assistant', 'events']) route
+                where case route when 'user' then org_id = 'a'
+                                 when 'assistant' then org_id = 'a' and content_hash <> '1'
+                                 else content_hash::int <= 3000 end""",
+        )
+        found = findings(readable)["route indexes"]
+        assert found.state == "degraded"
+        assert "more than 5,000 of: user (3 dimensions); a retrieval" in found.sentence
+        run(owned, found.mend)
+        assert findings(readable)["route indexes"].state == "ok"
+
     def test_log_rows_without_a_time(self, owned: str, readable: str) -> None:
         run(owned, "alter table retrieval_ab_logs alter created_at drop not null")
         assert findings(readable)["log times"].state == "ok"

@@ -180,6 +180,24 @@ class TestThroughTheIndex:
         found = ask(store, REACH, asked("vec_full", vector=question, pool=20, candidates=20))
         assert list(found.candidates.ids) == [id_ for id_, _ in nearest(planted, question, 20)]
 
+    def test_sessions_that_came_along_do_not_hide_that_the_index_gave_up(
+        self, store: Store, owner: Owner, planted: Vectors, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each turn brings its session, so that twelve rows come back where the legs found fewer than twelve."""
+        turns = list(planted)
+        for number, id_ in enumerate(turns):
+            change = "update observations set granularity = 'turn', session_id = %s where id = %s"
+            owner.execute(change, (f"s{number}", id_))
+            add_memory(owner, "org_a", 5000 + number, granularity="session", session_id=f"s{number}")
+        monkeypatch.setattr(asking, "chosen_search", lambda _asked, _expected: Search.INDEX)
+        monkeypatch.setattr(asking, "INDEX_SETTINGS", {"hnsw.iterative_scan": "off", "enable_sort": "off"})
+        monkeypatch.setattr(asking, "LEAST_KEPT", 1)
+        question = asked(
+            "vec_full", "vec_user", vector=planted[turns[0]], pool=12, candidates=12, damping=16.0, sessions=True
+        )
+        found = ask(store, REACH, question)
+        assert legs_of(found)[0] == [id_ for id_, _ in nearest(planted, planted[turns[0]], 12)]
+
     @pytest.mark.parametrize(
         ("organization", "project", "expected"),
         [(0.01, None, Search.ORGANIZATION), (0.5, None, Search.INDEX), (0.5, 0.01, Search.PROJECT)],
@@ -191,6 +209,18 @@ class TestThroughTheIndex:
         sizes = Estimates(100_000, organization, organization if project is None else project, indexes=(index,))
         question = asked("vec_full", vector=np.ones(256, np.float32), pool=20, project=None if project is None else "p")
         assert chosen_search(question, sizes) is expected
+
+
+def add_many(owner: Owner, org: str, many: int, older: str, *, count: int, newer: str = "frontend thing") -> None:
+    """So many observations an hour apart, of which the oldest ``count`` say something else."""
+    sample.add_organization(owner, org)
+    owner.execute(
+        """insert into observations (org_id, content, content_hash, created_at)
+           select %(org)s, case when i > %(many)s - %(count)s then %(older)s else %(newer)s end || ' ' || i, i,
+                  now() - i * interval '1 hour'
+             from generate_series(1, %(many)s) i""",
+        {"org": org, "many": many, "older": older, "count": count, "newer": newer},
+    )
 
 
 class TestKeywordLeg:
@@ -253,6 +283,55 @@ class TestKeywordLeg:
         rare = ask(store, REACH, asked("lexical", vector=None, text="deploy walrus", pool=20, candidates=20)).candidates
         assert "walrus" in rare.texts("content")[0].as_py()
 
+    @pytest.mark.parametrize("project", [None, "api"])
+    @pytest.mark.parametrize("pool", [20, 64, 700])
+    def test_a_common_term_that_only_older_ones_hold(
+        self, store: Store, owner: Owner, pool: int, project: str | None
+    ) -> None:
+        add_many(owner, "org_a", 4_000, "database trouble", count=1_700)
+        owner.execute("update observations set project_id = 'api' where content_hash::int % 2 = 0")
+        owner.execute("vacuum analyze observations")
+        question = asked("lexical", vector=None, text="database", pool=pool, candidates=pool, project=project)
+        found = ask(store, REACH, question).candidates
+        assert len(found) == pool
+        assert all("database" in content for content in found.texts("content").to_pylist())
+
+    def test_a_term_that_is_common_in_another_organization_only(self, store: Store, owner: Owner) -> None:
+        add_many(owner, "org_b", 5_000, "database note", count=5_000)
+        add_many(owner, "org_a", 2_000, "database trouble", count=40)
+        owner.execute("analyze")
+        with store.reading(REACH) as connection:
+            plan = keywords(estimates(connection, "org_a", None, "database"))
+        assert plan is not None
+        assert (plan.lookup, plan.newest) == (None, 300)
+        for pool, expected in ((20, 20), (64, 40)):
+            question = asked("lexical", vector=None, text="database", pool=pool, candidates=pool)
+            assert len(ask(store, REACH, question).candidates) == expected
+
+    def test_a_common_term_also_answers_beside_other_legs(self, store: Store, owner: Owner) -> None:
+        """Vectors fill the candidates by themselves; the keyword leg must not be cut short behind their back."""
+        add_many(owner, "org_a", 3_000, "database trouble", count=900)
+        owner.execute("insert into observation_embeddings select org_id, id, 'full', '[1,2,0,1]' from observations")
+        owner.execute("analyze")
+        legs = ("vec_full", "lexical")
+        found = ask(store, REACH, asked(*legs, text="database", pool=20, candidates=40, damping=16.0))
+        assert [len(leg) for leg in legs_of(found)] == [20, 20]
+
+    def test_an_organization_that_was_loaded_since_the_last_analyze(self, store: Store, owner: Owner) -> None:
+        """Estimated at one observation it counts as small; that the rare word is an old one must not hide it."""
+        owner.execute("alter table observations set (autovacuum_enabled = false)")
+        add_many(owner, "org_b", 5_000, "note", count=0, newer="note")
+        owner.execute("analyze")
+        add_many(owner, "org_a", 2_300, "walrus", count=1)
+        with store.reading(REACH) as connection:
+            plan = keywords(estimates(connection, "org_a", None, "walrus"))
+        assert plan is not None
+        assert (plan.is_small, plan.newest) == (True, 2_000)
+        for text in ("walrus", "the walrus of the frontend"):
+            found = ask(store, REACH, asked("lexical", vector=None, text=text, pool=20, candidates=20)).candidates
+            assert "walrus" in found.texts("content")[0].as_py()
+            assert len(found) == (1 if text == "walrus" else 20)
+
     def test_common_terms_are_looked_for_two_at_a_time(self) -> None:
         terms = (("rare", 0.0001), ("a", 0.02), ("b", 0.03), ("c", 0.5))
         plan = keywords(Estimates(100_000, 0.9, 0.9, terms))
@@ -264,6 +343,16 @@ class TestKeywordLeg:
 
 
 class TestFusion:
+    @pytest.mark.parametrize("name", ["lexical", "vec_user"])
+    def test_one_leg_is_fused_and_cut_like_several(self, store: Store, memory: Memory, name: str) -> None:
+        assert memory
+        alone = ask(store, REACH, asked(name, text="kiwi papaya", pool=9, candidates=9)).candidates
+        found = ask(store, REACH, asked(name, text="kiwi papaya", pool=9, candidates=4, damping=16.0)).candidates
+        assert list(found.ids) == list(alone.ids[:4])
+        assert found["relevance"].tolist() == [1 / 16, 1 / 17, 1 / 18, 1 / 19]
+        assert found["leg_ranks"].tolist() == [[0], [1], [2], [3]]
+        np.testing.assert_array_equal(found["leg_scores"].ravel(), alone["relevance"][:4])
+
     @pytest.mark.parametrize("names", [tuple(ROUTES), ("vec_full", "lexical"), ("vec_user", "lexical", "facet_events")])
     @pytest.mark.parametrize(("k", "first_rank"), [(15.0, 1), (5.0, 0)])
     def test_the_store_fuses_as_the_library_does(

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
-# processes are killed and waited for: minutes, not seconds
-pytestmark = pytest.mark.long
-
 ROOT = Path(__file__).parents[2]
 GATE = 4711
 # Holds a write up at the candidate with this rank: some of the retrieval's rows are in, some are not.
@@ -93,6 +90,7 @@ def are_whole(owner: Owner) -> set[Any]:
     return set(rows)
 
 
+@pytest.mark.long
 class TestWriterKilled:
     def test_in_the_middle_of_a_retrieval_s_rows(self, cluster: Cluster, store_database: str, owner: Owner) -> None:
         owner.execute(IN_THE_MIDDLE.encode())
@@ -162,6 +160,7 @@ class TestConnectionCut:
         assert writer.counts() == LogCounts(written=400, rows=8000)
 
 
+@pytest.mark.long
 class TestDatabaseKilled:
     @pytest.fixture
     def own_cluster(self) -> Iterator[Cluster]:

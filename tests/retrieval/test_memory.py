@@ -202,6 +202,19 @@ class TestPipelines:
         assert second.ranking.scores == pytest.approx(first.ranking.scores + 0.05)
 
 
+class TestSessionsOfTurns:
+    def test_only_who_ranks_sessions_gets_those_that_no_route_found(self, memory: Memory, owner: Owner) -> None:
+        """MEMSENSE ranks a session by its turn; to FULL it would be a row that nothing speaks for."""
+        planted = plant(owner, texts=(QUESTION, "Bananas ripen faster beside apples."))
+        turn, session = map(str, planted.ids)
+        owner.execute("update observations set session_id = 'one', granularity = 'turn' where id = %s", (turn,))
+        owner.execute("update observations set session_id = 'one', granularity = 'session' where id = %s", (session,))
+        owner.execute("delete from observation_embeddings where observation_id = %s", (session,))
+        add_run(owner, "acme", "api")
+        assert retrieve(memory, SESSION, QUESTION, PRESETS["MEMSENSE"], NOW).injected == (session,)
+        assert retrieve(memory, SESSION, QUESTION, PRESETS["FULL"], NOW).injected == (turn,)
+
+
 class TestNeighbours:
     def test_without_sessions_each_result_has_the_turns_beside_it(self, memory: Memory, owner: Owner) -> None:
         planted = plant(owner)

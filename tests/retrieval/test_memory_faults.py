@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from retrieval.embedders import Vectors
+    from retrieval.memory import SessionMemoryBlock
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
 
-# processes are killed and waited for: minutes, not seconds
-pytestmark = pytest.mark.long
-
 SESSION = AgentSession("acme", "ses_1", project_id="api", work_type="bug_fix")
+WAITING_RECALL = """select 1 from pg_stat_activity where usename = 'memory_write' and wait_event_type = 'Lock'
+                       and application_name = 'rankscope recall'"""
 NOT_LOOKED_UP = "the memory could not be looked up: The database "
 
 
@@ -81,6 +81,13 @@ class Shaped:
         return self.vector
 
 
+def kill_server(cluster: Cluster) -> None:
+    postmaster = psutil.Process(cluster.lease.pid)
+    for process in (*postmaster.children(), postmaster):
+        with suppress(psutil.NoSuchProcess):  # one that ends because another was killed
+            process.kill()
+
+
 class TestTheDatabase:
     @pytest.fixture
     def doomed(self) -> Iterator[Cluster]:
@@ -92,22 +99,28 @@ class TestTheDatabase:
         yield made
         stop_cluster(made)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("pipeline", [LIVE, FULL], ids=["LIVE", "FULL"])
     def test_killed_in_mid_retrieval_it_gives_a_result_with_a_reason(self, doomed: Cluster, pipeline: Any) -> None:  # noqa: ANN401 - stages
+        """The server dies while recall's own statement waits for a lock that is held until then."""
         with psycopg.connect(doomed.plain_url(), autocommit=True) as owner:
             plant(owner)
         store = memory_store(doomed, "postgres")
         writer = LogWriter(store, retry_for=0.1)
-
-        def kill() -> None:
-            postmaster = psutil.Process(doomed.lease.pid)
-            for process in (*postmaster.children(), postmaster):
-                with suppress(psutil.NoSuchProcess):  # one that ends because another was killed
-                    process.kill()
-
-        found = build_session_memory_block(
-            SESSION, QUESTION, Memory(store, Doing(kill), writer=writer), pipeline=pipeline
+        memory = Memory(store, EMBEDDER, writer=writer)
+        answered: list[SessionMemoryBlock] = []
+        asking = threading.Thread(
+            target=lambda: answered.append(build_session_memory_block(SESSION, QUESTION, memory, pipeline=pipeline))
         )
+        # the holder cannot end its transaction when the server is gone
+        with suppress(psycopg.OperationalError), psycopg.connect(doomed.plain_url()) as holder:
+            holder.execute("lock table observation_embeddings in access exclusive mode")
+            asking.start()
+            while not doomed.run(WAITING_RECALL):
+                assert asking.is_alive()
+            kill_server(doomed)
+        asking.join()
+        (found,) = answered
         assert found.degraded[0].startswith(NOT_LOOKED_UP)
         assert (found.text, found.injected, found.ranking.ids(), found.logged) == ("", (), [], False)
         # the same memory works again as soon as the server does
@@ -116,7 +129,7 @@ class TestTheDatabase:
         while not answers(store.reader, limit=1.0):
             assert time.monotonic() < until
             time.sleep(0.1)
-        again = build_session_memory_block(SESSION, QUESTION, Memory(store, EMBEDDER, writer=writer), pipeline=LIVE)
+        again = build_session_memory_block(SESSION, QUESTION, memory, pipeline=LIVE)
         assert (len(again.injected), again.degraded, again.logged) == (5, (), True)
         assert writer.stop().written == 1
         store.close()
@@ -229,6 +242,25 @@ class TestTheEmbedder:
     def test_one_of_other_dimensions_than_the_store(self, memory: Memory, owner: Owner, dimensions: int) -> None:
         (reason,) = self.keyword_only(memory, owner, Shaped(np.ones(dimensions, np.float32)))
         assert reason == f"no stored vector has {dimensions} dimensions: recalled by keyword only"
+
+    @pytest.mark.parametrize("name", PRESETS)
+    def test_of_other_dimensions_it_is_told_also_where_the_words_find_nothing(
+        self, memory: Memory, owner: Owner, name: str
+    ) -> None:
+        plant(owner)
+        other = Memory(memory.store, Shaped(np.ones(384, np.float32)), LexicalScorer())
+        found = retrieve(other, SESSION, "zebra quilting", PRESETS[name])
+        assert found.ranking.ids() == []
+        assert found.degraded == ("no stored vector has 384 dimensions: recalled by keyword only",)
+        assert found.way.endswith(" by keyword")
+
+    def test_without_any_vector_in_the_store_it_is_told_too(self, memory: Memory, owner: Owner) -> None:
+        plant(owner)
+        owner.execute("delete from observation_embeddings")
+        for question in ("zebra quilting", QUESTION):
+            found = retrieve(memory, SESSION, question)
+            assert found.degraded == ("no stored vector has 256 dimensions: recalled by keyword only",)
+            assert found.way == "plain by keyword"
 
     @pytest.mark.parametrize("name", PRESETS)
     @pytest.mark.parametrize("dimensions", [0, 384])

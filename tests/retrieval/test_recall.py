@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from psycopg import sql
 
 from queries.scope import EVERYTHING, NOTHING, OutOfReachError, Reach
 from ranking import FULL, INTENDED, LIVE, MEMINI, MEMSENSE, rank
@@ -123,6 +124,27 @@ class TestPlain:
         assert len(found.degraded) == 1
         assert reason in found.degraded[0]
         assert "recalled by keyword only" in found.degraded[0]
+        assert found.way == "plain by keyword"
+
+    @pytest.mark.parametrize("way", Way)
+    def test_a_vector_that_meets_none_of_its_length_is_told_whatever_the_words_find(
+        self, store: Store, small: list[str], way: Way
+    ) -> None:
+        for text, expected in (("zebra", 0), ("the of", 0), ("deploy", len(small))):
+            found = recall(store, REACH, question(text, np.ones(3, np.float32)), way)
+            assert len(found.candidates) == expected
+            assert found.degraded == ("no stored vector has 3 dimensions: recalled by keyword only",)
+            assert found.way == f"{way} by keyword"
+
+    @pytest.mark.parametrize("way", Way)
+    def test_where_nothing_is_stored_no_vector_is_missed(self, store: Store, small: list[str], way: Way) -> None:
+        assert small
+        found = recall(store, REACH, question(project="elsewhere"), way)
+        assert (found.way, found.degraded, len(found.candidates)) == (way, (), 0)
+
+    def test_of_none_wanted_no_vector_is_missed(self, store: Store, small: list[str]) -> None:
+        assert small
+        assert recall_plain(store, REACH, question(k=0)).degraded == ()
 
     def test_at_most_k_and_ties_by_id(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
@@ -141,6 +163,21 @@ class TestPlain:
         found = recall_plain(store, REACH, question())
         assert list(found.candidates.ids) == small[::-1]
         assert found.degraded == ("1 observations were left out: their numbers are not finite",)
+
+    @pytest.mark.parametrize("way", Way)
+    def test_a_store_that_allows_no_weight_and_no_depth_means_the_defaults(
+        self, store: Store, owner: Owner, small: list[str], way: Way
+    ) -> None:
+        for column in ("weight", "reflection_depth", "kind", "granularity", "tags"):
+            name = sql.Identifier(column)
+            owner.execute(sql.SQL("alter table observations alter {} drop not null").format(name))
+            owner.execute(sql.SQL("update observations set {} = null").format(name))
+        found = recall(store, REACH, question(), way)
+        assert {*found.candidates.ids} == {*small}
+        assert found.candidates["weight"].tolist() == [1.0] * 3
+        assert found.candidates["reflection_depth"].tolist() == [0] * 3
+        assert found.candidates["is_reflection"].tolist() == [False] * 3
+        assert found.degraded == ()
 
     @pytest.mark.parametrize(("value", "expected"), [("nan", None), ("inf", 1.0), ("-3", 0.0)])
     def test_a_memory_score_follows_its_own_rule(
@@ -163,7 +200,8 @@ class TestRoutes:
         known = add_memory(owner, "org_a", 6, "deploy", {"full": [0, 1]}, granularity="session", session_id="u")
         add_memory(owner, "org_a", 7, "second of u", granularity="session", session_id="u")
         add_memory(owner, "org_a", 8, "deploy", granularity="turn", session_id="u", status="archived")
-        found = recall_routes(store, REACH, question(k=4))
+        assert list(recall_routes(store, REACH, question(k=4)).candidates.ids) == [turn, known]
+        found = recall_routes(store, REACH, question(k=4, sessions=True))
         assert list(found.candidates.ids) == [turn, known, session]
         assert found.routes == [{"vec_user": 0, "lexical": 0}, {"vec_full": 0, "lexical": 1}, {}]
         assert found.candidates["relevance"].tolist() == [1 / 16 + 1 / 16, 1 / 16 + 1 / 17, 0.0]
@@ -174,11 +212,13 @@ class TestRoutes:
         """max(4k, 32) candidates of max(2 · that, 40) per route."""
         sample.add_organization(owner, "org_a")
         for number in range(100):
-            add_memory(owner, "org_a", number, "", {"full": [number, 1]})
+            add_memory(owner, "org_a", number, "deploy", {"full": [number, 1]})
+        by_keyword = recall_routes(store, REACH, question(k=4, vector=None)).candidates
+        assert by_keyword["relevance"].tolist() == pytest.approx([1 / (16 + place) for place in range(32)])
         assert len(recall_routes(store, REACH, question(k=4)).candidates) == 32
         assert len(recall_routes(store, REACH, question(k=10)).candidates) == 40
-        assert len(recall_legs(store, REACH, question(k=4)).candidates) == 50
-        assert len(recall_legs(store, REACH, question(k=15)).candidates) == 75
+        assert len(recall_legs(store, REACH, question("", k=4)).candidates) == 50
+        assert len(recall_legs(store, REACH, question("", k=15)).candidates) == 75
 
     def test_without_a_vector_only_the_text_route_answers(self, store: Store, small: list[str]) -> None:
         found = recall_routes(store, REACH, question(vector=None))

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
     Vector = npt.NDArray[np.float32]
 
-# processes are killed and waited for: minutes, not seconds
-pytestmark = pytest.mark.long
-
 REACH = Reach.of(frozenset({"org_a"}))
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 UP = np.array([0, 1], np.float32)
@@ -153,6 +150,7 @@ class TestFaults:
         asking.join()
         assert list(answers[0].candidates.ids) == small[::-1]
 
+    @pytest.mark.long
     def test_a_server_killed_in_the_middle_is_a_store_error(self, own_cluster: Cluster) -> None:
         engine = make_engine(own_cluster.url(), name="own")
         migrate(engine, create_store=True)
