@@ -48,6 +48,14 @@ SECTIONS = {
             "What each organization stores and retrieves, what feedback changed",
         ),
     ],
+    "Ranking": [
+        Entry(
+            "inspector.py",
+            "Inspector",
+            ":material/troubleshoot:",
+            "Why a memory ranks where it does, for one question and any pipeline",
+        ),
+    ],
 }
 
 

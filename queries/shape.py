@@ -46,6 +46,14 @@ class LogShape:
 
     retrieval_id: bool = True
     created_at: bool = True
+    injected: bool = True
+
+    def retrieval(self) -> ColumnElement[str]:
+        """What tells an organization's retrievals apart: their id, or session and query text where there is none."""
+        logs = schema.retrieval_ab_logs
+        by_question: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
+        # Rows from before the column was added have none.
+        return func.coalesce(logs.c.retrieval_id.cast(Text), by_question) if self.retrieval_id else by_question
 
     def rows(self, scope: Scope) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
@@ -61,10 +69,6 @@ class LogShape:
             its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
             source = logs.join(sessions, its_session)
             at = sessions.c.created_at
-        retrieval: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
-        if self.retrieval_id:
-            # Rows from before the column was added have none.
-            retrieval = func.coalesce(logs.c.retrieval_id.cast(Text), retrieval)
         return (
             select(
                 logs.c.org_id,
@@ -77,7 +81,7 @@ class LogShape:
                 logs.c.unweighted_rank,
                 logs.c.weighted_rank,
                 logs.c.weighting_enabled,
-                retrieval.label("retrieval"),
+                self.retrieval().label("retrieval"),
                 at.label("at"),
             )
             .select_from(source)
@@ -100,4 +104,4 @@ def columns(connection: Connection, schema_name: str = "public") -> dict[str, fr
 def log_shape(connection: Connection) -> LogShape:
     """The shape of this store's log."""
     log = columns(connection).get("retrieval_ab_logs", frozenset())
-    return LogShape(retrieval_id="retrieval_id" in log, created_at="created_at" in log)
+    return LogShape("retrieval_id" in log, "created_at" in log, "injected" in log)
