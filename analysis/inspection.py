@@ -19,6 +19,8 @@ from ranking.why import why_above
 from retrieval.block import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from ranking.explanation import RowExplanation
@@ -126,6 +128,12 @@ def title_of(found: Retrieval, position: int) -> str:
     return said if len(said) <= LONGEST_TITLE else f"{said[: LONGEST_TITLE - 1]}…"
 
 
+def text_of(found: Retrieval, label: str) -> str:
+    """What a candidate says, verbatim."""
+    candidates = found.ranking.candidates
+    return str(candidates.texts("content")[candidates.position(label)].as_py() or "")
+
+
 @dataclass(frozen=True)
 class Bar:
     """What one stage did to one row: deltas as shown add up to the score as shown, to the last digit."""
@@ -180,11 +188,12 @@ def listed(found: Retrieval, logged: pd.DataFrame | None = None) -> pd.DataFrame
     """The rows as the last stage before the budget left them, so that what just missed the block is seen, too."""
     whole = before_budget(found)
     ids = whole.ids()
+    places = {label: place for place, label in enumerate(ids, 1)}
     scores = dict(zip(whole.positions.tolist(), whole.scores.tolist(), strict=True))
     then = _as_logged(logged)
     routes = [] if found.recalled is None else found.recalled.routes
     rows = []
-    for place, label in enumerate(ids, 1):
+    for label, place in places.items():
         position = whole.candidates.position(label)
         below = ids[place] if place < len(ids) else None
         rows.append(
@@ -196,7 +205,7 @@ def listed(found: Retrieval, logged: pd.DataFrame | None = None) -> pd.DataFrame
                 title=title_of(found, position),
                 content=one_line(whole.candidates.texts("content")[position].as_py() or ""),
                 routes=", ".join(f"{name} {rank + 1}" for name, rank in routes[position].items()) if routes else "",
-                why=None if below is None else why(whole, label, below),
+                why=None if below is None else why(whole, label, below, places),
                 logged_place=then.get(str(label), (None, None))[0],
                 logged_injected=then.get(str(label), (None, None))[1],
                 id=str(label),
@@ -211,12 +220,11 @@ def before_budget(found: Retrieval) -> Ranking:
     return Ranking(ranking.candidates, ranking.steps[:-1]) if _has_budget(found) else ranking
 
 
-def why(ranking: Ranking, upper: Any, lower: Any) -> str:  # noqa: ANN401 - ids are of any kind
-    """The library's sentence on two neighbours, which are told by their places instead of their ids."""
-    places = {label: f"№ {place}" for place, label in enumerate(ranking.ids(), 1)}
+def why(ranking: Ranking, upper: Any, lower: Any, places: Mapping[Any, int]) -> str:  # noqa: ANN401 - ids are of any kind
+    """The library's sentence on two rows, which are told by their places instead of their ids."""
     said = why_above(ranking, upper, lower)
     for label in (upper, lower):
-        said = said.replace(str(label), places[label])
+        said = said.replace(str(label), f"№ {places[label]}")
     return said
 
 
@@ -265,7 +273,8 @@ def _neighbour(found: Retrieval, whole: Ranking, ids: list[Any], place: int, oth
     except MissingEvidence:
         unknown = OTHER_POOL
     title = title_of(found, whole.candidates.position(ids[other]))
-    return Neighbour(other + 1, title, above, why(whole, upper, lower), flips, unknown)
+    places = {ids[place]: place + 1, ids[other]: other + 1}
+    return Neighbour(other + 1, title, above, why(whole, upper, lower, places), flips, unknown)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 ROW_HEIGHT = 19
+FEW = 12
+THIN, THICK = 1.8, 4.0
+COLOURS = {"dropped": FAINT, "level": NEUTRAL, "up": UP, "down": DOWN}
+# drawn in this order, so that the line that was opened lies above all others
+KINDS = {way: (colour, THIN) for way, colour in COLOURS.items()}
+KINDS |= {f"{way} opened": (colour, THICK) for way, colour in COLOURS.items()} | {"dropped opened": (NEUTRAL, THICK)}
+NO_FACTS = [""] * 5
 LONGEST_LABEL = 34
 HOVER = "%{customdata[1]}<br>%{customdata[2]}: %{customdata[3]}<br>%{customdata[4]}<extra></extra>"
 
@@ -20,19 +28,24 @@ HOVER = "%{customdata[1]}<br>%{customdata[2]}: %{customdata[3]}<br>%{customdata[
 def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: int) -> go.Figure:
     """One line per candidate from recall to block; a cross ends the line of one that was dropped."""
     stages = standings.drop_duplicates("step").sort_values("step")
-    last = int(stages["step"].max())
-    deepest = int(standings["place"].max())
-    drawn = list(standings.groupby("id", sort=False))
-    figure = go.Figure([_line(label, rows, opened) for label, rows in sorted(drawn, key=lambda d: d[0] == opened)])
+    last, deepest = int(stages["step"].max()), int(standings["place"].max())
+    each: dict[str, list[dict[Hashable, Any]]] = {}
+    for row in standings.sort_values("step", kind="stable").to_dict("records"):
+        each.setdefault(row["id"], []).append(row)
+    lines = [_line(rows, opened) for rows in each.values()]
+    kinds = {kind: [line for line in lines if line.kind == kind] for kind in KINDS}
+    figure = go.Figure([_trace(kind, members) for kind, members in kinds.items() if members])
+    figure.add_trace(_labels([line for line in lines if line.label]))
     _draw_cut(figure, last, block)
+    few = f"{len(lines)} of {candidates} candidates" if len(lines) < candidates else f"{candidates} candidates"
+    finish(figure, f"{_finding(standings, block)} ({few})", height=110 + ROW_HEIGHT * deepest)
     figure.update_xaxes(
-        tickvals=stages["step"], ticktext=[_tick(text) for text in stages["stage"]], side="top",
+        tickvals=stages["step"].tolist(), ticktext=[_tick(text) for text in stages["stage"]], side="top",
         range=[-0.25, last + 0.12], zeroline=False, fixedrange=True, tickangle=0,
     )  # fmt: skip
-    few = f"{len(drawn)} of {candidates} candidates" if len(drawn) < candidates else f"{candidates} candidates"
-    finish(figure, f"{_finding(standings, block)} ({few})", height=110 + ROW_HEIGHT * deepest)
+    few_ticks = deepest <= FEW
     figure.update_yaxes(
-        range=[deepest + 0.7, 0.3], title="place", dtick=1 if deepest <= 12 else 5, tick0=0 if deepest > 12 else 1,  # noqa: PLR2004 - a dozen ticks
+        range=[deepest + 0.7, 0.3], title="place", dtick=1 if few_ticks else 5, tick0=1 if few_ticks else 0,
         showgrid=False, zeroline=False, fixedrange=True, rangemode="normal",
     )  # fmt: skip
     figure.update_layout(
@@ -41,46 +54,78 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
     return figure
 
 
-def _line(label: Hashable, rows: pd.DataFrame, opened: str | None) -> go.Scatter:
+@dataclass(frozen=True)
+class _Line:
+    """One candidate's points, in the order of the stages."""
+
+    kind: str
+    x: list[int]
+    y: list[int]
+    symbols: list[str]
+    label: str
+    facts: list[list[str]]
+
+
+def _line(rows: list[dict[Hashable, Any]], opened: str | None) -> _Line:
     """One candidate; where it was dropped the line goes on level to the stage that dropped it."""
-    rows = rows.sort_values("step")
-    dropped = bool(rows["place"].isna().iloc[-1])
-    places = rows["place"].ffill()
-    first, final = int(places.iloc[0]), int(places.iloc[-1])
-    moved = first - final
-    colour = FAINT if dropped else UP if moved > 0 else DOWN if moved < 0 else NEUTRAL
-    is_opened = label == opened
-    ends = ["x" if dropped and step == len(rows) - 1 else "circle" for step in range(len(rows))]
-    texts = [""] * len(rows)
-    if not dropped or is_opened:
-        texts[-1] = _label(rows, final, moved, dropped=dropped)
+    dropped, is_opened = bool(pd.isna(rows[-1]["place"])), rows[0]["id"] == opened
+    places = [int(row["place"]) for row in rows if not pd.isna(row["place"])]
+    places += places[-1:] * dropped
+    moved = places[0] - places[-1]
+    way = "dropped" if dropped else "up" if moved > 0 else "down" if moved < 0 else "level"
+    symbols = ["circle"] * (len(rows) - dropped) + ["x"] * dropped
+    label = "" if dropped and not is_opened else _label(rows[0]["title"], places[-1], moved, dropped=dropped)
+    kind = f"{way} opened" if is_opened else way
+    return _Line(kind, [int(row["step"]) for row in rows], places, symbols, label, _facts(rows))
+
+
+def _trace(kind: str, lines: list[_Line]) -> go.Scatter:
+    """All lines of one kind, with a gap between two: one trace for each would take plotly far longer."""
+    colour, width = KINDS[kind]
     return go.Scatter(
-        x=rows["step"].tolist(),
-        y=[int(place) for place in places],
-        mode="lines+markers+text",
-        text=texts,
-        textposition="middle right",
+        x=[x for line in lines for x in (*line.x, None)],
+        y=[y for line in lines for y in (*line.y, None)],
+        customdata=[facts for line in lines for facts in (*line.facts, NO_FACTS)],
+        name=kind,
+        mode="lines+markers",
         cliponaxis=False,
-        customdata=_facts(rows),
         hovertemplate=HOVER,
-        line={"color": colour, "width": 4 if is_opened else 1.8},
-        marker={"color": colour, "size": [9 if end == "x" else 8 if is_opened else 6 for end in ends], "symbol": ends},
+        line={"color": colour, "width": width},
+        marker={
+            "color": colour,
+            "size": 8 if width == THICK else 6,
+            "symbol": [symbol for line in lines for symbol in (*line.symbols, "circle")],
+        },
         selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}, "textfont": {"color": None}},
+        unselected={"marker": {"opacity": 1}},
     )
 
 
-def _facts(rows: pd.DataFrame) -> list[list[str]]:
+def _labels(lines: list[_Line]) -> go.Scatter:
+    """What stands at the end of a line; a trace of its own, because plotly loses texts that follow empty ones."""
+    return go.Scatter(
+        x=[line.x[-1] for line in lines],
+        y=[line.y[-1] for line in lines],
+        text=[line.label for line in lines],
+        customdata=[line.facts[-1] for line in lines],
+        name="labels",
+        mode="text",
+        textposition="middle right",
+        cliponaxis=False,
+        hovertemplate=HOVER,
+    )
+
+
+def _facts(rows: list[dict[Hashable, Any]]) -> list[list[str]]:
     facts = []
-    for row in rows.to_dict("records"):
+    for row in rows:
         where = "dropped" if pd.isna(row["place"]) else f"place {row['place']}"
         score = f", score {row['score']:.3g}" if row["step"] else ""
         facts.append([row["id"], literal(row["title"]), row["stage"], where + score, literal(row["sentence"])])
     return facts
 
 
-def _label(rows: pd.DataFrame, final: int, moved: int, *, dropped: bool) -> str:
-    title = str(rows["title"].iloc[0])
+def _label(title: str, final: int, moved: int, *, dropped: bool) -> str:
     short = title if len(title) <= LONGEST_LABEL else f"{title[: LONGEST_LABEL - 1]}…"
     arrow = "×" if dropped else f"▲{moved}" if moved > 0 else f"▼{-moved}" if moved < 0 else "="
     return f"  {final} {arrow} {literal(short)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from analysis.inspection import left_out, listed, neighbours
+from analysis.inspection import left_out, listed, neighbours, text_of
 from controls import address
 from controls.messages import counted
 from ranking.pair_scorer import ScorerUsed
@@ -56,6 +56,12 @@ def close() -> None:
     address.say(obs=None)
 
 
+def heading(found: Retrieval, label: str) -> None:
+    """What was opened: its id and what it says, verbatim."""
+    st.text(f"Observation {label}")
+    st.code(text_of(found, label), language=None, wrap_lines=True, height="content")
+
+
 def bars(frame: pd.DataFrame) -> None:
     """The waterfall in words and numbers, all digits on demand."""
     exact = st.toggle("All digits", key="all_digits", help="Scores as the library computed them, without rounding.")
@@ -83,9 +89,9 @@ def bars(frame: pd.DataFrame) -> None:
     )
 
 
-def beside(found: Retrieval, label: str) -> None:
+def beside(found: Retrieval, label: str | None) -> None:
     """The rows above and below the one opened, why they stand so, and how far they are from changing places."""
-    for other in neighbours(found, label):
+    for other in () if label is None else neighbours(found, label):
         where = "Above it" if other.above else "Below it"
         st.text(f"{where}, № {other.place}: {other.title}\n{other.why}.")
         st.caption(_distance(other))

@@ -91,8 +91,10 @@ def choose(asked: Asked, own: PairScorer) -> Chosen:
             "Reset all", key="reset_all", type="tertiary", disabled=not changed, on_click=_write, args=(base, base)
         )
     _start(stages, base)
-    for part, kind in PARTS.items():
-        _part(part, kind, stages, base)
+    _pick_parts(stages, base)
+    for kind in PARTS.values():
+        if holds(stages, kind):
+            _part(kind, stages, base)
         if kind is CrossEncoder and holds(stages, kind):
             _pick_scorer(own)
     with st.popover("Copy as code", icon=":material/content_copy:", width="stretch"):
@@ -150,30 +152,36 @@ def _start_picked(stages: Pipeline, base: Pipeline) -> None:
     _write(in_order(started({type(s): s for s in stages}, st.session_state["pick_start"]).values()), base)
 
 
-def _part(part: str, kind: type[Any], stages: Pipeline, base: Pipeline) -> None:
-    """One stage: whether it runs, and its knobs where it does; the others are folded away and say so."""
-    runs = holds(stages, kind)
-    name = stage_name(kind)
-    changed = runs != holds(base, kind) or any(knob.key in to_address(stages, base) for knob in knobs_of(kind))
-    mark = " · changed" if changed else ""
-    label = f"{name[:1].upper()}{name[1:]}{mark}" if runs else f":gray[{name[:1].upper()}{name[1:]}, not run{mark}]"
-    with st.expander(label, expanded=runs, key=f"part_{part}_{runs}"):
-        st.session_state[f"run_{part}"] = runs
-        st.toggle("Run this stage", key=f"run_{part}", on_change=_toggled, args=(part, kind, stages, base))
+def _pick_parts(stages: Pipeline, base: Pipeline) -> None:
+    """Which stages run, in the order in which they do."""
+    st.session_state["pick_parts"] = [part for part, kind in PARTS.items() if holds(stages, kind)]
+    st.pills(
+        "Stages that run", list(PARTS), selection_mode="multi", format_func=lambda part: _label(PARTS[part]),
+        key="pick_parts", on_change=_parts_picked, args=(stages, base), wrap=True,
+        help="In the order in which they run. A stage put in starts from its documented defaults.",
+    )  # fmt: skip
+
+
+def _parts_picked(stages: Pipeline, base: Pipeline) -> None:
+    here = {type(stage): stage for stage in (*base, *stages)}
+    picked = [PARTS[part] for part in st.session_state["pick_parts"]]
+    _write(in_order((stages[0], *(here.get(kind) or kind() for kind in picked))), base)
+
+
+def _part(kind: type[Any], stages: Pipeline, base: Pipeline) -> None:
+    """One stage that runs, with its knobs."""
+    changed = any(knob.key in to_address(stages, base) for knob in knobs_of(kind))
+    with st.expander(_label(kind) + (" · changed" if changed else ""), expanded=True, key=f"part_{kind.__name__}"):
         if kind in NOTES:
             st.caption(NOTES[kind])
-        if runs:
-            default = next((stage for stage in base if type(stage) is kind), None) or kind()
-            for knob in knobs_of(kind):
-                _knob(knob, stages, base, getattr(default, knob.field))
-
-
-def _toggled(part: str, kind: type[Any], stages: Pipeline, base: Pipeline) -> None:
-    if st.session_state[f"run_{part}"]:
         default = next((stage for stage in base if type(stage) is kind), None) or kind()
-        _write(in_order((*stages, default)), base)
-    else:
-        _write(tuple(stage for stage in stages if type(stage) is not kind), base)
+        for knob in knobs_of(kind):
+            _knob(knob, stages, base, getattr(default, knob.field))
+
+
+def _label(kind: type[Any]) -> str:
+    name = stage_name(kind)
+    return f"{name[:1].upper()}{name[1:]}"
 
 
 def _knob(knob: Knob, stages: Pipeline, base: Pipeline, default: Any) -> None:  # noqa: ANN401 - of any stage's field

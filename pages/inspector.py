@@ -1,6 +1,9 @@
 """Inspector: one question, recalled and ranked by the live code under any pipeline, and why each row stands there."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -9,7 +12,12 @@ from charts.bump import bump
 from charts.waterfall import waterfall
 from controls import inspection, loading, messages, pipeline, question
 from controls.view import view
-from retrieval.retrieve import Retrieval, rank_recollection
+from retrieval.retrieve import rank_recollection
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from retrieval.retrieve import Retrieval
 
 # What can be shown below the picture: name in the address, label, body. Only the body that is shown runs.
 PANELS = {
@@ -45,22 +53,25 @@ def inspect(asked: question.Asked) -> None:
             config=QUIET,
             alt="Place of every candidate after every stage, from recall to the memory block",
         )
-        if opened is not None:
-            open_row(found, opened)
+        beside = st.container() if opened is None else open_row(found, opened)
         shown = inspection.choose_panel({name: label for name, (label, _) in PANELS.items()})
         PANELS[shown][1](found, asked.logged)
+        with beside:
+            # last, because a flip distance ranks some hundred times
+            inspection.beside(found, opened)
 
 
-def open_row(found: Retrieval, opened: str) -> None:
-    """The row that was opened: how its score came about, and how firmly it stands there."""
+def open_row(found: Retrieval, opened: str) -> DeltaGenerator:
+    """The row that was opened: how its score came about, and the place for how firmly it stands there."""
     bars = way_of(found, opened)
     if bars is None:
         messages.not_a_candidate()
-        return
+        return st.container()
     st.plotly_chart(waterfall(bars), key="waterfall", config=QUIET, alt="Change of the score at every stage")
     inspection.bars(bars)
-    inspection.beside(found, opened)
-    st.button("Close", key="close_row", type="tertiary", on_click=inspection.close)
+    beside = st.container()
+    st.button("Close", key="close_row", type="tertiary", icon=":material/close:", on_click=inspection.close)
+    return beside
 
 
 asked = question.ask(view().scope)
