@@ -5,6 +5,7 @@ Every number is the library's own; nothing is computed here but places from 1 an
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,7 @@ class Standing:
 
 
 def standings(found: Retrieval, opened: str | None = None) -> pd.DataFrame:
-    """Every candidate's place from recall to block, in recall order; of many those that once were among the first 30.
+    """Every candidate's place from recall to block; of many those that began or ended among the first 30.
 
     A pipeline without a budget still fills a block: its last step is then the block itself.
     """
@@ -87,8 +88,9 @@ def standings(found: Retrieval, opened: str | None = None) -> pd.DataFrame:
     drawn: list[Standing] = []
     for row in explain(found.ranking, ids=candidates.ids.tolist()).rows:
         here = _standings_of(found, row, block)
-        best = min((each.place for each in here if each.place is not None), default=0)
-        if best <= DRAWN or row.id == opened:
+        # where it began and where it ended: in between a stage may lift what the next one lets fall again
+        best = min(each.place for each in (here[0], here[-1]) if each.place is not None)
+        if best <= DRAWN or str(row.id) == opened:
             drawn += here
     return frame([tuple(vars(each).values()) for each in drawn], Standing)
 
@@ -224,7 +226,7 @@ def why(ranking: Ranking, upper: Any, lower: Any, places: Mapping[Any, int]) -> 
     """The library's sentence on two rows, which are told by their places instead of their ids."""
     said = why_above(ranking, upper, lower)
     for label in (upper, lower):
-        said = said.replace(str(label), f"№ {places[label]}")
+        said = re.sub(rf"\b{re.escape(str(label))}\b", f"№ {places[label]}", said)
     return said
 
 

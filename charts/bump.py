@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 ROW_HEIGHT = 19
+CLOSER = 25
+FEW_STAGES = 7
 FEW = 12
 THIN, THICK = 1.8, 4.0
 COLOURS = {"dropped": FAINT, "level": NEUTRAL, "up": UP, "down": DOWN}
@@ -38,20 +40,29 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
     figure.add_trace(_labels([line for line in lines if line.label]))
     _draw_cut(figure, last, block)
     few = f"{len(lines)} of {candidates} candidates" if len(lines) < candidates else f"{candidates} candidates"
-    finish(figure, f"{_finding(standings, block)} ({few})", height=110 + ROW_HEIGHT * deepest)
+    finish(figure, f"{_finding(standings, block)} ({few})", height=round(110 + ROW_HEIGHT * _height(deepest)))
+    many = last > FEW_STAGES
     figure.update_xaxes(
-        tickvals=stages["step"].tolist(), ticktext=[_tick(text) for text in stages["stage"]], side="top",
-        range=[-0.25, last + 0.12], zeroline=False, fixedrange=True, tickangle=0,
+        tickvals=stages["step"].tolist(), ticktext=[text if many else _tick(text) for text in stages["stage"]],
+        side="top", range=[-0.25, last + 0.12], zeroline=False, fixedrange=True, tickangle=-35 if many else 0,
     )  # fmt: skip
-    few_ticks = deepest <= FEW
+    ticks = [place for place in range(1, deepest + 1) if deepest <= FEW or place % (5 if place <= CLOSER else 20) == 0]
     figure.update_yaxes(
-        range=[deepest + 0.7, 0.3], title="place", dtick=1 if few_ticks else 5, tick0=1 if few_ticks else 0,
+        range=[_height(deepest) + 0.7, 0.3], title="place", tickvals=[*map(_height, ticks)], ticktext=ticks,
         showgrid=False, zeroline=False, fixedrange=True, rangemode="normal",
     )  # fmt: skip
     figure.update_layout(
-        showlegend=False, hovermode="closest", clickmode="event+select", margin={"l": 8, "r": 250, "t": 84, "b": 8}
+        showlegend=False,
+        hovermode="closest",
+        clickmode="event+select",
+        margin={"l": 8, "r": 250, "t": 110 if many else 84, "b": 8},
     )
     return figure
+
+
+def _height(place: int) -> float:
+    """How far down a place is drawn: beyond the 25th, where no block reaches, five take the room of one."""
+    return place if place <= CLOSER else CLOSER + (place - CLOSER) / 5
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ class _Line:
 
     kind: str
     x: list[int]
-    y: list[int]
+    y: list[float]
     symbols: list[str]
     label: str
     facts: list[list[str]]
@@ -76,7 +87,7 @@ def _line(rows: list[dict[Hashable, Any]], opened: str | None) -> _Line:
     symbols = ["circle"] * (len(rows) - dropped) + ["x"] * dropped
     label = "" if dropped and not is_opened else _label(rows[0]["title"], places[-1], moved, dropped=dropped)
     kind = f"{way} opened" if is_opened else way
-    return _Line(kind, [int(row["step"]) for row in rows], places, symbols, label, _facts(rows))
+    return _Line(kind, [int(row["step"]) for row in rows], list(map(_height, places)), symbols, label, _facts(rows))
 
 
 def _trace(kind: str, lines: list[_Line]) -> go.Scatter:
@@ -138,11 +149,16 @@ def _tick(stage: str) -> str:
 def _draw_cut(figure: go.Figure, last: int, block: int) -> None:
     """The line below the last row of the block, over the last step."""
     figure.add_shape(
-        type="line", x0=last - 0.5, x1=last + 0.12, y0=block + 0.5, y1=block + 0.5,
+        type="line", x0=last - 0.5, x1=last + 0.12, y0=_height(block) + 0.5, y1=_height(block) + 0.5,
         line={"color": DEGRADED, "width": 2, "dash": "dot"},
     )  # fmt: skip
     figure.add_annotation(
-        x=last - 0.5, y=block + 0.5, text="cut", showarrow=False, xanchor="right", font={"color": DEGRADED, "size": 12}
+        x=last - 0.5,
+        y=_height(block) + 0.5,
+        text="cut",
+        showarrow=False,
+        xanchor="right",
+        font={"color": DEGRADED, "size": 12},
     )
 
 

@@ -67,6 +67,7 @@ def open_row(found: Retrieval, opened: str) -> DeltaGenerator:
     if bars is None:
         messages.not_a_candidate()
         return st.container()
+    inspection.heading(found, opened)
     st.plotly_chart(waterfall(bars), key="waterfall", config=QUIET, alt="Change of the score at every stage")
     inspection.bars(bars)
     beside = st.container()
