@@ -29,7 +29,7 @@ def planted(owner: Owner) -> str:
     for org in ("org_a", "org_b"):
         sample.add_organization(owner, org)
         owner.execute(
-            "insert into sessions (org_id, id, project_id, work_type, created_at) values (%s, %s, 'api', 'bug_fix', %s)",
+            "insert into sessions (org_id, id, work_type, created_at) values (%s, %s, 'bug_fix', %s)",
             (org, "session-r", sample.TODAY - timedelta(days=40)),
         )
     sample.add_retrieval(owner, "org_b", sample.unchanged(2), name="r")
