@@ -23,7 +23,7 @@ COLOURS = {"dropped": FAINT, "level": NEUTRAL, "up": UP, "down": DOWN}
 KINDS = {way: (colour, THIN) for way, colour in COLOURS.items()}
 KINDS |= {f"{way} opened": (colour, THICK) for way, colour in COLOURS.items()} | {"dropped opened": (NEUTRAL, THICK)}
 NO_FACTS = [""] * 5
-LONGEST_LABEL = 34
+LONGEST_LABEL = 26
 HOVER = "%{customdata[1]}<br>%{customdata[2]}: %{customdata[3]}<br>%{customdata[4]}<extra></extra>"
 
 
@@ -55,7 +55,7 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
         showlegend=False,
         hovermode="closest",
         clickmode="event+select",
-        margin={"l": 8, "r": 250, "t": 110 if many else 84, "b": 8},
+        margin={"l": 8, "r": 200, "t": 110 if many else 84, "b": 8},
     )
     return figure
 

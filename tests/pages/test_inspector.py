@@ -141,7 +141,7 @@ class TestFigures:
     def test_the_block_against_its_budget(self, address: str, store: Store) -> None:
         found = oracle(store)
         test = opened(address, org="acme", q=QUESTION, show="block", tokens="40")
-        assert test.code[-1].value == "\n".join(found.text.splitlines()[:2])
+        assert test.code[0].value == "\n".join(found.text.splitlines()[:2])
         assert "First not to fit: № 3" in said(test)
 
 
