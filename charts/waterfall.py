@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def waterfall(bars: pd.DataFrame) -> go.Figure:
     """One bar per stage, as long as its delta is shown to be, and the sum at the end."""
-    total = bars["score"].iloc[-1] if len(bars) else "0.0000"
+    total = str(bars["score"].iloc[-1]).replace("-", "−") if len(bars) else "0.0000"
     stages = [*bars["stage"], "score"]
     deltas = [float(Decimal(delta)) for delta in bars["delta"]]
     sentences = [*(literal(text) for text in bars["sentence"]), "the sum of the bars"]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BUMP = ".st-key-bump"
 WATERFALL = ".st-key-waterfall"
+BOOST = ".st-key-turn_boost [data-testid=stSliderThumbValue]"
 # Streamlit looks for itself beside the page before it looks at the root, on every link to a page but the first.
 LOOKING_FOR_ITSELF = "the server responded with a status of 404 (Not Found)"
 
@@ -64,7 +65,7 @@ class TestAddress:
             page = drawn(Visit(context), url)
             texts = page.locator(f"{BUMP} .scatterlayer text, {BUMP} .gtitle").all_inner_texts()
             seen.append((texts, page.locator("[data-testid=stCode]").last.inner_text()))
-            assert page.get_by_role("slider", name="Boost scale").get_attribute("aria-valuenow") == "0.3"
+            expect(page.locator(BOOST)).to_have_text("0.30")
             context.close()
         assert seen[0] == seen[1]
         assert len(seen[0][0]) == 6
@@ -77,7 +78,7 @@ class TestAddress:
         expect(page).to_have_url(re.compile(r"boost=0\.11(&|$)"))
         page.reload()
         visit.settled()
-        expect(page.get_by_role("slider", name="Boost scale")).to_have_attribute("aria-valuenow", "0.11")
+        expect(page.locator(BOOST)).to_have_text("0.11")
         page.get_by_role("button", name="Reset to 0.1").click()
         expect(page).not_to_have_url(re.compile("boost="))
         assert harmless(visit)
@@ -102,7 +103,7 @@ class TestOpening:
         page.wait_for_timeout(300)
         page.mouse.click(x, y)
         expect(page).to_have_url(re.compile(r"obs=[0-9a-f-]{36}"))
-        expect(page.locator(f"{WATERFALL} .gtitle")).to_contain_text("Score 0.")
+        expect(page.locator(f"{WATERFALL} .gtitle")).to_contain_text("Score ")
         expect(page.get_by_text("Flip distance").first).to_be_visible()
         page.get_by_role("button", name="Close").click()
         expect(page).not_to_have_url(re.compile("obs="))

@@ -150,7 +150,7 @@ class TestOpened:
         second = oracle(store).ranking.ids()[1]
         test = opened(address, org="acme", q=QUESTION, obs=second)
         row = explain(oracle(store).ranking, ids=[second]).rows[0]
-        assert titles(test)[1].startswith(f"Score {row.shown()[-1][0]}")
+        assert titles(test)[1].startswith(f"Score {row.shown()[-1][0]}".replace("-", "−"))
         bars = test.dataframe[0].value
         assert bars["how"].tolist() == [effect.sentence for effect in row.effects]
         assert "Above it, № 1" in said(test)
