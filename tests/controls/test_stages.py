@@ -57,7 +57,7 @@ def test_a_preset_needs_no_words(base: Pipeline) -> None:
 
 class TestWords:
     def test_one_knob_is_one_word(self) -> None:
-        turned = (*INTENDED[:2], Corroboration(0.25), *INTENDED[3:])
+        turned: Pipeline = (*INTENDED[:2], Corroboration(0.25), *INTENDED[3:])
         assert to_address(turned, INTENDED) == {"boost": "0.25"}
 
     def test_a_switch_and_a_budget(self) -> None:
@@ -65,7 +65,7 @@ class TestWords:
         assert to_address(turned, LIVE) == {"fb": "off", "tokens": "750"}
 
     def test_the_budget_of_the_work_is_the_default_it_is_told_from(self) -> None:
-        fitted = (*LIVE[:-1], TokenBudget(750))
+        fitted: Pipeline = (*LIVE[:-1], TokenBudget(750))
         assert to_address(fitted, fitted) == {}
         assert to_address(LIVE, fitted) == {"tokens": "500"}
 
