@@ -20,10 +20,16 @@ from queries.principals import principal_row
 from queries.scope import NOTHING, Reach, is_storable
 from queries.shape import LogShape, log_shape
 from queries.version import data_version
+from ranking.corroboration import Corroboration
+from ranking.mmr import Mmr
 from ranking.presets import PRESETS
 from retrieval.choice import chosen_embedder, chosen_scorer
+from retrieval.evidence import asks_for
+from retrieval.lookup import wanted
 from retrieval.pipelines import named_pipeline
-from retrieval.retrieve import AgentSession, Memory
+from retrieval.recall import way_for
+from retrieval.remembered import remembering
+from retrieval.retrieve import AgentSession, Memory, recollect
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
 
     from queries.engine import Question
     from queries.pins import Pin
+    from queries.scope import Scope
+    from retrieval.pipelines import Pipeline
+    from retrieval.retrieve import Recollection
 
 
 log = logging.getLogger("rankscope.store")
@@ -66,7 +75,44 @@ def store() -> Store:
 def memory() -> Memory:
     """What this process inspects with: the store and the models of the settings, loaded on first use; no log writer."""
     chosen = settings.current()
-    return Memory(store(), chosen_embedder(chosen), chosen_scorer(chosen))
+    return Memory(store(), chosen_embedder(chosen), remembering(chosen_scorer(chosen)))
+
+
+def recollected(
+    scope: Scope, session: AgentSession, query: str, stages: Pipeline, at: datetime | None = None
+) -> Recollection:
+    """What a question brings back, kept for every pipeline that recalls alike: ranking it anew then asks no store."""
+    needs = (way_for(stages).value, wanted(stages), asks_for(stages, Mmr), asks_for(stages, Corroboration))
+    asked = (session.org_id, session.project_id, session.work_type, query, at, *needs)
+    key = reach_key(scope.reach)
+    try:
+        return _recollected(key, repr(asked), _version(key), session, query, stages, at)
+    except _NotFoundError as failure:
+        return failure.recollection
+
+
+class _NotFoundError(Exception):
+    """A recollection that failed: raised, because an answer would be kept."""
+
+    def __init__(self, recollection: Recollection) -> None:
+        super().__init__(recollection.failed)
+        self.recollection = recollection
+
+
+@st.cache_data(ttl=300, max_entries=200, show_spinner=False)
+def _recollected(
+    scope_key: str,  # noqa: ARG001 - the first three are the key
+    asked: str,  # noqa: ARG001
+    version: str,  # noqa: ARG001
+    _session: AgentSession,
+    _query: str,
+    _stages: Pipeline,
+    _at: datetime | None,
+) -> Recollection:
+    found = recollect(memory(), _session, _query, _stages, _at)
+    if found.failed is not None:
+        raise _NotFoundError(found)
+    return found
 
 
 def _writer(url: str | None) -> Engine | None:

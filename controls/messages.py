@@ -70,6 +70,42 @@ def unknown_in_link(what: str) -> None:
     )
 
 
+def one_organization_needed() -> None:
+    """A page that asks one organization's memory, opened for all of them."""
+    st.info(
+        "A question is asked to one organization's memory. Choose one here or in the sidebar.",
+        icon=":material/apartment:",
+    )
+
+
+def nothing_recalled() -> None:
+    """A question that brought back no candidate, which is an answer and not a failure."""
+    st.info(
+        "Nothing was recalled for this question. Ask in other words, or choose all projects.",
+        icon=":material/search_off:",
+    )
+
+
+def not_looked_up(reason: str) -> None:
+    """A retrieval that failed before it found anything; the reason is the store's own sentence."""
+    st.error(f"{reason[:1].upper()}{reason[1:]}", icon=":material/database_off:")
+    st.button("Try again", key="try_again")
+
+
+def unknown_retrieval() -> None:
+    """An address that names a retrieval which is not there or may not be seen: the two look the same."""
+    st.warning(
+        "Unknown retrieval in this link: it does not exist here, or you may not see it. "
+        "Type a question instead, or open one below.",
+        icon=":material/link_off:",
+    )
+
+
+def not_a_candidate() -> None:
+    """An address that opens an observation which the question did not bring back, or which is not there at all."""
+    st.info("The observation in this link is not among the candidates of this question.", icon=":material/search_off:")
+
+
 def nothing_found(what: str) -> None:
     """A scope that holds none of what the page shows."""
     st.info(f"No {what} in this scope. Choose a longer window or another organization.", icon=":material/search_off:")

@@ -51,6 +51,12 @@ SECTIONS = {
     ],
     "Ranking": [
         Entry(
+            "inspector.py",
+            "Inspector",
+            ":material/troubleshoot:",
+            "Why a memory ranks where it does, for one question and any pipeline",
+        ),
+        Entry(
             "observation.py",
             "Observation",
             ":material/article:",

@@ -48,6 +48,13 @@ class LogShape:
     created_at: bool = True
     injected: bool = True
 
+    def retrieval(self) -> ColumnElement[str]:
+        """What tells an organization's retrievals apart: their id, or session and query text where there is none."""
+        logs = schema.retrieval_ab_logs
+        by_question: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
+        # Rows from before the column was added have none.
+        return func.coalesce(logs.c.retrieval_id.cast(Text), by_question) if self.retrieval_id else by_question
+
     def rows(self, scope: Scope) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
 
@@ -62,10 +69,6 @@ class LogShape:
             its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
             source = logs.join(sessions, its_session)
             at = sessions.c.created_at
-        retrieval: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
-        if self.retrieval_id:
-            # Rows from before the column was added have none.
-            retrieval = func.coalesce(logs.c.retrieval_id.cast(Text), retrieval)
         injected: ColumnElement[bool] = logs.c.injected if self.injected else cast(null(), Boolean)
         return (
             select(
@@ -81,7 +84,7 @@ class LogShape:
                 logs.c.weighting_enabled,
                 logs.c.query_text,
                 injected.label("injected"),
-                retrieval.label("retrieval"),
+                self.retrieval().label("retrieval"),
                 at.label("at"),
             )
             .select_from(source)

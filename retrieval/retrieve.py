@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ranking.ranking import Ranking, Stage
     from retrieval.embedders import Embedder, Vectors
     from retrieval.log import LogWriter
-    from retrieval.pipelines import Pipeline
+    from retrieval.pipelines import Flags, Pipeline
     from retrieval.recall import Recalled
 
 log = logging.getLogger("rankscope.retrieval")
@@ -110,6 +110,21 @@ class Retrieval:
         return self.block.ids
 
 
+@dataclass(frozen=True, eq=False)
+class Recollection:
+    """What a question brought back before any ranking: pipelines that recall alike can be ranked over it one by one."""
+
+    session: AgentSession
+    query: str
+    at: datetime
+    flags: Flags
+    pipeline: Pipeline
+    recalled: Recalled | None
+    candidates: Candidates
+    degraded: tuple[str, ...]
+    failed: str | None = None
+
+
 def retrieve(
     memory: Memory,
     session: AgentSession,
@@ -118,29 +133,48 @@ def retrieve(
     now: datetime | None = None,
 ) -> Retrieval:
     """Rank what the store knows about a question and pack the best; a store that fails gives a result that says so."""
+    found = recollect(memory, session, query, pipeline, now)
+    stages = fitted(found.pipeline, weighting=found.flags.weighting, work_type=session.work_type)
+    return replace(rank_recollection(memory, found, stages), pipeline=pipeline_name(found.pipeline))
+
+
+def recollect(
+    memory: Memory,
+    session: AgentSession,
+    query: str,
+    pipeline: Sequence[Stage] | None = None,
+    now: datetime | None = None,
+) -> Recollection:
+    """What the store knows about a question, and the voices if the pipeline, or the organization's own, counts them."""
     at = datetime.now(UTC) if now is None else now.astimezone(UTC)
     asked = query.replace("\0", " ").encode(errors="replace").decode()
     vector, degraded = question_vector(memory.embedder, asked)
     found = look_up(memory.store, session, pipeline, text=asked, vector=vector, at=at)
     chosen = found.flags.pipeline if pipeline is None else tuple(pipeline)
-    stages = fitted(chosen, weighting=found.flags.weighting, work_type=session.work_type)
     candidates = _nothing(asked, at) if found.recalled is None else found.recalled.candidates
-    candidates, unheard = with_voices(candidates, stages, memory.store, session.org_id, session.project_id)
-    candidates = with_what_was_shown(candidates, stages, memory.shown, session.key)
-    candidates, used, unread = with_scored_pairs(candidates, stages, memory.scorer)
-    ranking = rank(candidates, stages)
-    neighbours, unseen = beside(ranking, stages, memory.store, session.org_id)
+    candidates, unheard = with_voices(candidates, chosen, memory.store, session.org_id, session.project_id)
+    told = (*found.degraded, *degraded, *unheard)
+    return Recollection(session, asked, at, found.flags, chosen, found.recalled, candidates, told, found.failed)
+
+
+def rank_recollection(memory: Memory, found: Recollection, stages: Sequence[Stage]) -> Retrieval:
+    """Rank what was recollected by stages that recall as its own pipeline does, exactly as given, and pack the best."""
+    session, kept = found.session, tuple(stages)
+    candidates = with_what_was_shown(found.candidates, kept, memory.shown, session.key)
+    candidates, used, unread = with_scored_pairs(candidates, kept, memory.scorer)
+    ranking = rank(candidates, kept)
+    neighbours, unseen = beside(ranking, kept, memory.store, session.org_id)
     return Retrieval(
         session=session,
-        query=asked,
-        at=at,
-        pipeline=pipeline_name(chosen),
-        stages=stages,
+        query=found.query,
+        at=found.at,
+        pipeline=pipeline_name(kept),
+        stages=kept,
         ranking=ranking,
-        block=format_observations_block(ranking, token_budget(stages, session.work_type)),
+        block=format_observations_block(ranking, token_budget(kept, session.work_type)),
         recalled=found.recalled,
         scorer_used=used,
-        degraded=(*found.degraded, *degraded, *unheard, *unread, *unseen),
+        degraded=(*found.degraded, *unread, *unseen),
         failed=found.failed,
         neighbours=neighbours,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 IMAGES = ROOT / "docs" / "images"
-PAGES = {"overview": "/?window=30d"}
+QUESTION = "paging through shipments skips or repeats entries"
+INSPECTED = urlencode({"org": "org_tidewater", "q": QUESTION, "preset": "INTENDED", "v": "1"})
+PAGES = {"overview": "/?window=30d", "inspector": f"/inspector?{INSPECTED}"}
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
@@ -34,7 +37,7 @@ def take(browser: Browser, url: str, folder: Path) -> None:
         for shot, (theme, width, height) in SHOTS.items():
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
             page = Visit(context).open(url + path)
-            page.locator(".js-plotly-plot .bars, [data-testid=stAlert]").first.wait_for()
+            page.locator(".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stAlert]").first.wait_for()
             page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
             page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
             page.screenshot(path=folder / f"{page_name}-{shot}.png")

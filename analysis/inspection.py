@@ -1,0 +1,299 @@
+"""One retrieval as its pictures need it: places per stage, one row's way, the list, its neighbours and the block.
+
+Every number is the library's own; nothing is computed here but places from 1 and differences of places.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from queries.frames import frame
+from ranking.budget import TokenBudget, estimate_tokens
+from ranking.candidates import MissingEvidence
+from ranking.explanation import explain
+from ranking.flips import flip_distance
+from ranking.ranking import Ranking
+from ranking.sentences import DIGITS
+from ranking.why import why_above
+from retrieval.block import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from ranking.explanation import RowExplanation
+    from ranking.flips import Flip
+    from ranking.ranking import Stage
+    from retrieval.retrieve import Retrieval
+
+DRAWN = 30  # lines that can still be told apart
+LONGEST_TITLE = 60
+RECALL, BLOCK = "recall", "block"
+STAGE_NAMES = {
+    "Relevance": "relevance",
+    "ReciprocalRankFusion": "rank fusion",
+    "ScoreFusion": "score fusion",
+    "Head": "head",
+    "SessionSupport": "session support",
+    "MemoryScore": "memory score",
+    "Corroboration": "corroboration",
+    "Feedback": "feedback",
+    "Composite": "composite",
+    "Temporal": "temporal",
+    "CrossEncoder": "cross-encoder",
+    "Reflection": "reflection",
+    "Floor": "floor",
+    "SessionRecency": "session recency",
+    "Dedup": "dedup",
+    "Mmr": "MMR",
+    "TokenBudget": "budget",
+}
+NOT_IN_BLOCK = "does not fit the budget of {} tokens, or stands behind the first row that does not"
+OTHER_POOL = (
+    "How near it is to changing places cannot be told here: turning a knob changes which rows the cross-encoder reads, "
+    "and those were not read."
+)
+
+
+def stage_name(stage: Stage | type[Any]) -> str:
+    """A stage in words."""
+    name = stage.__name__ if isinstance(stage, type) else type(stage).__name__
+    return STAGE_NAMES.get(name, name)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A candidate after one step; without a place it was dropped there, and ``sentence`` says why."""
+
+    id: str
+    title: str
+    step: int
+    stage: str
+    place: int | None
+    score: float
+    sentence: str
+    injected: bool
+
+
+def standings(found: Retrieval, opened: str | None = None) -> pd.DataFrame:
+    """Every candidate's place from recall to block; of many those that began or ended among the first 30.
+
+    A pipeline without a budget still fills a block: its last step is then the block itself.
+    """
+    candidates = found.ranking.candidates
+    block = {label: place for place, label in enumerate(found.block.ids, 1)}
+    drawn: list[Standing] = []
+    for row in explain(found.ranking, ids=candidates.ids.tolist()).rows:
+        here = _standings_of(found, row, block)
+        # where it began and where it ended: in between a stage may lift what the next one lets fall again
+        best = min(each.place for each in (here[0], here[-1]) if each.place is not None)
+        if best <= DRAWN or str(row.id) == opened:
+            drawn += here
+    return frame([tuple(vars(each).values()) for each in drawn], Standing)
+
+
+def _standings_of(found: Retrieval, row: RowExplanation, block: dict[Any, int]) -> list[Standing]:
+    position = found.ranking.candidates.position(row.id)
+    common: dict[str, Any] = {"id": str(row.id), "title": title_of(found, position), "injected": row.id in block}
+    here = [Standing(step=0, stage=RECALL, place=position + 1, score=0.0, sentence="as recalled", **common)]
+    for step, effect in enumerate(row.effects, 1):
+        place = None if effect.rank is None else effect.rank + 1
+        here.append(
+            Standing(
+                step=step,
+                stage=stage_name(effect.stage),
+                place=place,
+                score=effect.score,
+                sentence=effect.sentence,
+                **common,
+            )
+        )
+    if row.rank is not None and not _has_budget(found):
+        place = block.get(row.id)
+        why = "in the block" if place else NOT_IN_BLOCK.format(found.block.budget)
+        step = len(found.stages) + 1
+        here.append(Standing(step=step, stage=BLOCK, place=place, score=row.score, sentence=why, **common))
+    return here
+
+
+def _has_budget(found: Retrieval) -> bool:
+    return bool(found.stages) and isinstance(found.stages[-1], TokenBudget)
+
+
+def title_of(found: Retrieval, position: int) -> str:
+    """What to call a candidate: its title, or the beginning of what it says."""
+    texts = (found.ranking.candidates.texts(name)[position].as_py() for name in ("title", "content"))
+    said = next(filter(None, (one_line(text or "") for text in texts)), "without text")
+    return said if len(said) <= LONGEST_TITLE else f"{said[: LONGEST_TITLE - 1]}…"
+
+
+def text_of(found: Retrieval, label: str) -> str:
+    """What a candidate says, verbatim."""
+    candidates = found.ranking.candidates
+    return str(candidates.texts("content")[candidates.position(label)].as_py() or "")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What one stage did to one row: deltas as shown add up to the score as shown, to the last digit."""
+
+    stage: str
+    sentence: str
+    delta: str
+    score: str
+    place: int | None
+    exact_delta: float
+    exact_score: float
+
+
+def way_of(found: Retrieval, opened: str) -> pd.DataFrame | None:
+    """One row's way through the stages, up to the one that dropped it; None where it is no candidate."""
+    if opened not in set(found.ranking.candidates.ids.tolist()):
+        return None
+    row = explain(found.ranking, ids=[opened]).rows[0]
+    bars = [
+        Bar(
+            stage=stage_name(effect.stage),
+            sentence=effect.sentence,
+            delta=f"{delta:+.{DIGITS}f}",
+            score=f"{score:.{DIGITS}f}",
+            place=None if effect.rank is None else effect.rank + 1,
+            exact_delta=effect.delta,
+            exact_score=effect.score,
+        )
+        for effect, (score, delta) in zip(row.effects, row.shown(), strict=True)
+    ]
+    return frame([tuple(vars(bar).values()) for bar in bars], Bar)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One row returned or packed, best first; ``moved`` is recall place − place, ``why`` is against the row below."""
+
+    place: int
+    moved: int
+    injected: bool
+    score: float
+    title: str
+    content: str
+    routes: str
+    why: str | None
+    logged_place: int | None
+    logged_injected: bool | None
+    id: str
+
+
+def listed(found: Retrieval, logged: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The rows as the last stage before the budget left them, so that what just missed the block is seen, too."""
+    whole = before_budget(found)
+    ids = whole.ids()
+    places = {label: place for place, label in enumerate(ids, 1)}
+    scores = dict(zip(whole.positions.tolist(), whole.scores.tolist(), strict=True))
+    then = _as_logged(logged)
+    routes = [] if found.recalled is None else found.recalled.routes
+    rows = []
+    for label, place in places.items():
+        position = whole.candidates.position(label)
+        below = ids[place] if place < len(ids) else None
+        rows.append(
+            Listed(
+                place=place,
+                moved=position + 1 - place,
+                injected=label in found.block.ids,
+                score=scores[position],
+                title=title_of(found, position),
+                content=one_line(whole.candidates.texts("content")[position].as_py() or ""),
+                routes=", ".join(f"{name} {rank + 1}" for name, rank in routes[position].items()) if routes else "",
+                why=None if below is None else why(whole, label, below, places),
+                logged_place=then.get(str(label), (None, None))[0],
+                logged_injected=then.get(str(label), (None, None))[1],
+                id=str(label),
+            )
+        )
+    return frame([tuple(vars(row).values()) for row in rows], Listed)
+
+
+def before_budget(found: Retrieval) -> Ranking:
+    """The ranking as the budget found it: its last step cuts and reorders nothing."""
+    ranking = found.ranking
+    return Ranking(ranking.candidates, ranking.steps[:-1]) if _has_budget(found) else ranking
+
+
+def why(ranking: Ranking, upper: Any, lower: Any, places: Mapping[Any, int]) -> str:  # noqa: ANN401 - ids are of any kind
+    """The library's sentence on two rows, which are told by their places instead of their ids."""
+    said = why_above(ranking, upper, lower)
+    for label in (upper, lower):
+        said = re.sub(rf"\b{re.escape(str(label))}\b", f"№ {places[label]}", said)
+    return said
+
+
+def _as_logged(logged: pd.DataFrame | None) -> dict[str, tuple[int | None, bool | None]]:
+    if logged is None:
+        return {}
+    ranks, flags = (
+        logged[name].astype("object").where(logged[name].notna(), None) for name in ("weighted_rank", "injected")
+    )
+    return {
+        label: (None if rank is None else int(rank) + 1, flag)
+        for label, rank, flag in zip(logged["observation_id"], ranks, flags, strict=True)
+    }
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A row beside the one opened, why they stand so, and every knob that would swap them, the smallest turn first."""
+
+    place: int
+    title: str
+    above: bool
+    why: str
+    flips: tuple[Flip, ...]
+    unknown: str | None = None
+
+
+def neighbours(found: Retrieval, opened: str) -> tuple[Neighbour, ...]:
+    """The rows just above and just below one that the budget was given."""
+    whole = before_budget(found)
+    ids = whole.ids()
+    if opened not in ids:
+        return ()
+    place = ids.index(opened)
+    beside = [(place - 1, True)] * (place > 0) + [(place + 1, False)] * (place + 1 < len(ids))
+    return tuple(_neighbour(found, whole, ids, place, other, above=above) for other, above in beside)
+
+
+def _neighbour(found: Retrieval, whole: Ranking, ids: list[Any], place: int, other: int, *, above: bool) -> Neighbour:
+    upper, lower = (ids[other], ids[place]) if above else (ids[place], ids[other])
+    stages = found.stages[: len(whole.steps)]
+    unknown = None
+    flips: tuple[Flip, ...] = ()
+    try:
+        flips = flip_distance(whole.candidates, stages, upper, lower)
+    except MissingEvidence:
+        unknown = OTHER_POOL
+    title = title_of(found, whole.candidates.position(ids[other]))
+    places = {ids[place]: place + 1, ids[other]: other + 1}
+    return Neighbour(other + 1, title, above, why(whole, upper, lower, places), flips, unknown)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The first row that did not fit the block, and what it would have cost."""
+
+    place: int
+    title: str
+    tokens: int
+
+
+def left_out(found: Retrieval) -> LeftOut | None:
+    """The first row behind the block; None where every row fitted."""
+    whole = before_budget(found)
+    order = whole.order().tolist()
+    fitted = len(found.block.ids)
+    if fitted >= len(order):
+        return None
+    content = whole.candidates.texts("content")[order[fitted]].as_py()
+    return LeftOut(fitted + 1, title_of(found, order[fitted]), int(estimate_tokens([content])[0]))

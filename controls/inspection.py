@@ -1,0 +1,207 @@
+"""What stands around the Inspector's picture: how it was made, the list, the row that was opened, the block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.inspection import left_out, listed, neighbours, text_of
+from controls import address
+from controls.messages import counted
+from ranking.pair_scorer import ScorerUsed
+
+if TYPE_CHECKING:
+    from analysis.inspection import Neighbour
+    from ranking.flips import Flip
+    from retrieval.retrieve import Retrieval
+
+FEW_FLIPS = 3
+
+
+def strip(found: Retrieval) -> None:
+    """One line on how the figures came about; what is degraded stands first, in ochre with a sign."""
+    # The sentences are our own, but one may name a model of somebody's settings: nothing of it becomes markup.
+    for reason in found.degraded:
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            st.markdown(":orange[:material/warning:]", width="content")
+            st.text(f"{reason[:1].upper()}{reason[1:]}")
+    scorer = "" if found.scorer_used is ScorerUsed.NONE else f" · pairs scored by {_scorer(found.scorer_used)}"
+    st.caption(
+        f"As of {found.at:%-d %b %H:%M} UTC · {counted(len(found.ranking.candidates), 'candidate')} recalled by "
+        f"{found.way} · {len(found.block.ids)} in the block, {found.block.tokens:,} of {found.block.budget:,} tokens"
+        f"{scorer} · nothing is recorded"
+    )
+
+
+def _scorer(used: ScorerUsed) -> str:
+    return {"degraded_lexical": "words, where the model did not"}.get(used.value, used.value)
+
+
+def opened() -> str | None:
+    """The candidate that the address opens."""
+    return address.said("obs")
+
+
+def line_clicked() -> None:
+    """Open the candidate whose line was clicked, by its id."""
+    points = st.session_state["bump"]["selection"]["points"]
+    if points and points[0].get("customdata"):
+        address.say(obs=str(points[0]["customdata"][0]))
+
+
+def close() -> None:
+    """Open no candidate."""
+    address.say(obs=None)
+
+
+def heading(found: Retrieval, label: str) -> None:
+    """What was opened: its id and what it says, verbatim."""
+    st.text(f"Observation {label}")
+    st.code(text_of(found, label), language=None, wrap_lines=True, height="content")
+
+
+def bars(frame: pd.DataFrame) -> None:
+    """The waterfall in words and numbers, all digits on demand."""
+    exact = st.toggle("All digits", key="all_digits", help="Scores as the library computed them, without rounding.")
+    shown = pd.DataFrame(
+        {
+            "stage": frame["stage"],
+            "delta": [repr(value) for value in frame["exact_delta"]] if exact else frame["delta"],
+            "score": [repr(value) for value in frame["exact_score"]] if exact else frame["score"],
+            "place": frame["place"],
+            "how": frame["sentence"],
+        }
+    )
+    wide = 190 if exact else 85
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="bars",
+        column_config={
+            "stage": st.column_config.TextColumn("Stage", width=115),
+            "delta": st.column_config.TextColumn("Change", width=wide, alignment="right"),
+            "score": st.column_config.TextColumn("Score after", width=wide, alignment="right"),
+            "place": st.column_config.NumberColumn("Place", width=60, help="Empty where the stage dropped it."),
+            "how": st.column_config.TextColumn("How", width="large"),
+        },
+    )
+
+
+def beside(found: Retrieval, label: str | None) -> None:
+    """The rows above and below the one opened, why they stand so, and how far they are from changing places."""
+    for other in () if label is None else neighbours(found, label):
+        where = "Above it" if other.above else "Below it"
+        st.text(f"{where}, № {other.place}: {other.title}\n{other.why}.")
+        st.caption(_distance(other))
+
+
+def _distance(other: Neighbour) -> str:
+    if other.unknown is not None:
+        return other.unknown
+    if not other.flips:
+        return "Flip distance: no single knob of this pipeline makes the two change places."
+    return "Flip distance: they change places at " + "; or ".join(map(_flip, other.flips[:FEW_FLIPS])) + "."
+
+
+def _flip(flip: Flip) -> str:
+    return f"{flip.knob.value} {flip.needed:.3g} ({flip.change:+.3g} from {flip.current:.3g})"
+
+
+def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
+    """The list, best first; a button opens a row by its id."""
+    rows = listed(found, logged)
+    exact = st.toggle("All digits", key="list_digits", help="Scores as the library computed them, without rounding.")
+    shown = pd.DataFrame(
+        {
+            "open": "Open",
+            "place": rows["place"],
+            "moved": [f"▲{m}" if m > 0 else f"▼{-m}" if m < 0 else "=" for m in rows["moved"]],
+            "block": rows["injected"],
+            "score": [repr(score) if exact else f"{score:.3g}" for score in rows["score"]],
+            "memory": rows["title"],
+            "why": rows["why"],
+            "routes": rows["routes"],
+            "logged": rows["logged_place"],
+            "given": rows["logged_injected"],
+            "text": rows["content"],
+            "id": rows["id"],
+        }
+    )
+    if logged is None:
+        shown = shown.drop(columns=["logged", "given"])
+    st.dataframe(
+        shown, hide_index=True, key="list", row_height=38, column_config=_columns(tuple(rows["id"]), exact=exact)
+    )
+    if logged is not None:
+        _lost(found, logged)
+
+
+def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
+    config = st.column_config
+    return {
+        "open": config.ButtonColumn(
+            "", width="small", type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)
+        ),
+        "place": config.NumberColumn("Place", width=55, help="After every stage but the budget, from 1."),
+        "moved": config.TextColumn("Moved", width=60, help="Against the order in which it was recalled."),
+        "block": config.CheckboxColumn("In block", width=65),
+        "score": config.TextColumn("Score", width=180 if exact else 75, alignment="right"),
+        "memory": config.TextColumn("Memory", width=260),
+        "why": config.TextColumn("Why above the one below", width=430),
+        "routes": config.TextColumn("Found by", width=200, help="The routes that found it and its place in each."),
+        "logged": config.NumberColumn("Logged place", width=95, help="Its place by weight when it was logged, from 1."),
+        "given": config.CheckboxColumn("Was given", width=80, help="Whether it was in the logged block."),
+        "text": config.TextColumn("Text", width="large"),
+        "id": config.TextColumn("Id", width="small"),
+    }
+
+
+def _row_clicked(ids: tuple[str, ...]) -> None:
+    clicked = st.session_state["open_row"]
+    if clicked is not None and 0 <= clicked["row"] < len(ids):
+        address.say(obs=ids[clicked["row"]])
+
+
+def _lost(found: Retrieval, logged: pd.DataFrame) -> None:
+    now = set(found.ranking.candidates.ids.tolist())
+    gone = len(set(logged["observation_id"]) - now)
+    if gone:
+        st.caption(f"{counted(gone, 'logged candidate')} would not be recalled now: deleted, inactive, or outranked.")
+
+
+def block(found: Retrieval, _logged: pd.DataFrame | None) -> None:
+    """The text the agent would be given, against its budget, and what did not fit first."""
+    packed = found.block
+    st.progress(
+        min(packed.tokens / packed.budget, 1.0) if packed.budget else 1.0,
+        text=f"{packed.tokens:,} of {packed.budget:,} tokens, {counted(len(packed.ids), 'observation')}",
+    )
+    if packed.text:
+        st.code(packed.text, language=None, wrap_lines=True)
+    else:
+        st.caption("The block is empty.")
+    missed = left_out(found)
+    if missed is None:
+        st.caption("Every row fits.")
+    else:
+        free = max(packed.budget - packed.tokens, 0)
+        st.caption(f"First not to fit: № {missed.place}, {missed.tokens:,} tokens where {free:,} are left.")
+        st.text(missed.title)
+
+
+def choose_panel(labels: dict[str, str]) -> str:
+    """The panel that the address shows; only its body runs."""
+    named = address.said("show")
+    st.session_state["pick_panel"] = named if named in labels else next(iter(labels))
+    st.segmented_control(
+        "Show", list(labels), format_func=labels.__getitem__, key="pick_panel", required=True,
+        label_visibility="collapsed", on_change=_panel_picked, args=(next(iter(labels)),),
+    )  # fmt: skip
+    return str(st.session_state["pick_panel"])
+
+
+def _panel_picked(first: str) -> None:
+    picked = st.session_state["pick_panel"]
+    address.say(show=None if picked == first else picked)

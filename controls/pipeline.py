@@ -1,0 +1,251 @@
+"""The pipeline panel: a preset, then every knob of its stages with its default and a way back to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from analysis.inspection import stage_name
+from controls import address
+from controls.stages import (
+    NAMES,
+    PARTS,
+    STARTS,
+    VERSION,
+    from_address,
+    holds,
+    in_order,
+    knobs_of,
+    shown,
+    start_of,
+    started,
+    to_address,
+)
+from ranking.corroboration import Corroboration
+from ranking.cross_encoder import CrossEncoder
+from ranking.lexical import LexicalScorer
+from ranking.pipeline_text import to_text
+from ranking.presets import PRESETS
+from ranking.session_recency import SessionRecency
+from retrieval.pipelines import fitted
+
+if TYPE_CHECKING:
+    from controls.question import Asked
+    from controls.stages import Knob
+    from ranking.pair_scorer import PairScorer
+    from retrieval.pipelines import Pipeline
+
+OWN = "own"
+LABELS = {
+    OWN: "The organization's own",
+    "LIVE": "Live (001)",
+    "INTENDED": "Intended, with boost (000)",
+    "MEMSENSE": "Memsense (002)",
+    "MEMINI": "Memini (003)",
+    "AI_MEMORY": "AI memory (004)",
+    "FULL": "Everything",
+}
+START_LABELS = {
+    "relevance": "Full vector, by similarity",
+    "routes": "Eight routes, by rank from 1",
+    "legs": "Vector and keywords, by rank from 0",
+    "scores": "Vector and keywords, by score",
+}
+NEURAL, LEXICAL = "neural", "lexical"
+NOTES = {
+    Corroboration: "Voices are those of the last aggregation pass, counted at its own SimHash threshold. Another "
+    "threshold needs another pass, so there is no slider for it here.",
+    SessionRecency: "Only the process that serves a session knows what it was shown: adds nothing here.",
+}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The stages to run and who scores pairs."""
+
+    stages: Pipeline
+    scorer: str
+
+    def scorer_from(self, own: PairScorer) -> PairScorer:
+        """The process's own scorer, or words alone."""
+        return LexicalScorer() if self.scorer == LEXICAL else own
+
+
+def choose(asked: Asked, own: PairScorer) -> Chosen:
+    """Draw the panel and return what it says."""
+    preset = _preset(asked)
+    base = fitted(
+        asked.flags.pipeline if preset == OWN else PRESETS[preset],
+        weighting=asked.flags.weighting,
+        work_type=asked.session.work_type,
+    )
+    read = from_address(address.part(NAMES), base)
+    _warn(read.ignored)
+    stages = read.stages
+    with st.container(horizontal=True, vertical_alignment="center"):
+        changed = to_address(stages, base)
+        st.caption(f"{len(changed)} changed" if changed else "As the preset has it")
+        st.button(
+            "Reset all", key="reset_all", type="tertiary", disabled=not changed, on_click=_write, args=(base, base)
+        )
+    _start(stages, base)
+    _pick_parts(stages, base)
+    for kind in PARTS.values():
+        if holds(stages, kind):
+            _part(kind, stages, base)
+        if kind is CrossEncoder and holds(stages, kind):
+            _pick_scorer(own)
+    with st.popover("Copy as code", icon=":material/content_copy:", width="stretch"):
+        st.caption("For `python -m jobs rank --pipeline`, every field written out.")
+        st.code(to_text(stages), language=None, wrap_lines=True)
+    return Chosen(stages, _scorer(own))
+
+
+def _preset(asked: Asked) -> str:
+    named = address.said("preset")
+    chosen = named if named in PRESETS else OWN
+    st.session_state["pick_preset"] = chosen
+    runs = "with" if asked.flags.boost else "without"
+    st.selectbox(
+        "Pipeline", LABELS, format_func=LABELS.__getitem__, key="pick_preset", on_change=_preset_picked,
+        help=f"The organization's own pipeline runs {runs} the corroboration boost, by its flags. "
+        "A preset's token budget follows the session's work, and weighting the organization's flag.",
+    )  # fmt: skip
+    if named is not None and named not in PRESETS:
+        st.caption(":orange[:material/warning: The pipeline in this link is unknown; showing the organization's own.]")
+    return chosen
+
+
+def _preset_picked() -> None:
+    picked = st.session_state["pick_preset"]
+    address.replace_part(NAMES, {})
+    address.say(preset=None if picked == OWN else picked, v=None if picked == OWN else VERSION)
+
+
+def _warn(ignored: tuple[str, ...]) -> None:
+    version = address.said("v")
+    if version not in (None, VERSION):
+        st.caption(
+            ":orange[:material/warning: This link was made when other defaults held; what it leaves out may differ.]"
+        )
+    if ignored:
+        names = ", ".join(ignored)  # our own names: an unknown one is never looked at
+        st.caption(f":orange[:material/warning: Not read from this link: {names}. The preset's value holds.]")
+
+
+def _start(stages: Pipeline, base: Pipeline) -> None:
+    start = start_of(stages)
+    with st.expander("Recall and fusion", expanded=True):
+        st.session_state["pick_start"] = start
+        st.selectbox(
+            "Recalled by", STARTS, format_func=START_LABELS.__getitem__, key="pick_start", on_change=_start_picked,
+            args=(stages, base), help=f"Preset: {START_LABELS[start_of(base)]}.",
+        )  # fmt: skip
+        for knob in knobs_of(stages[0]):
+            default = getattr(base[0] if type(base[0]) is type(stages[0]) else STARTS[start], knob.field)
+            _knob(knob, stages, base, default)
+
+
+def _start_picked(stages: Pipeline, base: Pipeline) -> None:
+    _write(in_order(started({type(s): s for s in stages}, st.session_state["pick_start"]).values()), base)
+
+
+def _pick_parts(stages: Pipeline, base: Pipeline) -> None:
+    """Which stages run, in the order in which they do."""
+    st.session_state["pick_parts"] = [part for part, kind in PARTS.items() if holds(stages, kind)]
+    st.pills(
+        "Stages that run", list(PARTS), selection_mode="multi", format_func=lambda part: _label(PARTS[part]),
+        key="pick_parts", on_change=_parts_picked, args=(stages, base), wrap=True,
+        help="In the order in which they run. A stage put in starts from its documented defaults.",
+    )  # fmt: skip
+
+
+def _parts_picked(stages: Pipeline, base: Pipeline) -> None:
+    here = {type(stage): stage for stage in (*base, *stages)}
+    picked = [PARTS[part] for part in st.session_state["pick_parts"]]
+    _write(in_order((stages[0], *(here.get(kind) or kind() for kind in picked))), base)
+
+
+def _part(kind: type[Any], stages: Pipeline, base: Pipeline) -> None:
+    """One stage that runs, with its knobs."""
+    changed = any(knob.key in to_address(stages, base) for knob in knobs_of(kind))
+    with st.expander(_label(kind) + (" · changed" if changed else ""), expanded=True, key=f"part_{kind.__name__}"):
+        if kind in NOTES:
+            st.caption(NOTES[kind])
+        default = next((stage for stage in base if type(stage) is kind), None) or kind()
+        for knob in knobs_of(kind):
+            _knob(knob, stages, base, getattr(default, knob.field))
+
+
+def _label(kind: type[Any]) -> str:
+    name = stage_name(kind)
+    return f"{name[:1].upper()}{name[1:]}"
+
+
+def _knob(knob: Knob, stages: Pipeline, base: Pipeline, default: Any) -> None:  # noqa: ANN401 - of any stage's field
+    stage = next(stage for stage in stages if type(stage) is knob.stage)
+    value, key = getattr(stage, knob.field), f"turn_{knob.key}"
+    st.session_state[key] = value
+    shared: dict[str, Any] = {"key": key, "on_change": _turned, "args": (knob, stages, base)}
+    told = f"Default {shown(default)}."
+    if value != default:
+        told = f"Default {shown(default)}, reset by the button below."
+    if knob.switch:
+        st.toggle(knob.label, help=told, **shared)
+    elif knob.options is not None:
+        st.segmented_control(
+            knob.label, list(knob.options), format_func=lambda each: each.value.replace("_", " "), required=True,
+            help=told, **shared,
+        )  # fmt: skip
+    elif knob.whole:
+        st.number_input(knob.label, int(knob.low), int(knob.high), step=int(knob.step), help=told, **shared)
+    else:
+        st.slider(knob.label, float(knob.low), float(knob.high), step=float(knob.step), help=told, **shared)
+    if value != default:
+        st.button(
+            f"Reset to {shown(default)}", key=f"reset_{knob.key}", type="tertiary", icon=":material/undo:",
+            on_click=_write, args=(_with(stages, knob, default), base),
+        )  # fmt: skip
+
+
+def _turned(knob: Knob, stages: Pipeline, base: Pipeline) -> None:
+    value = st.session_state[f"turn_{knob.key}"]
+    if value is not None:
+        _write(_with(stages, knob, value), base)
+
+
+def _with(stages: Pipeline, knob: Knob, value: Any) -> Pipeline:  # noqa: ANN401 - of any stage's field
+    turned: Any = value if knob.whole or knob.switch or knob.options else round(float(value), 6)
+    return tuple(
+        replace(stage, **{knob.field: turned}) if type(stage) is knob.stage else stage  # type: ignore[type-var]
+        for stage in stages
+    )
+
+
+def _write(stages: Pipeline, base: Pipeline) -> None:
+    address.replace_part(NAMES, to_address(stages, base))
+    address.say(v=VERSION if address.part((*NAMES, "preset")) else None)
+
+
+def _scorers(own: PairScorer) -> list[str]:
+    return [LEXICAL] if isinstance(own, LexicalScorer) else [NEURAL, LEXICAL]
+
+
+def _scorer(own: PairScorer) -> str:
+    """Who reads the pairs: the model where the settings name one, words otherwise or by choice."""
+    named = address.said("scorer")
+    return named if named in _scorers(own) else _scorers(own)[0]
+
+
+def _pick_scorer(own: PairScorer) -> None:
+    st.session_state["pick_scorer"] = _scorer(own)
+    st.segmented_control(
+        "Pairs are scored by", _scorers(own), key="pick_scorer", required=True, on_change=_scorer_picked,
+        help="Default neural, after `make models`. To run none, take the cross-encoder out.",
+    )  # fmt: skip
+
+
+def _scorer_picked() -> None:
+    address.say(scorer=LEXICAL if st.session_state["pick_scorer"] == LEXICAL else None)

@@ -1,0 +1,143 @@
+"""The question an inspection is about: typed, or that of a logged retrieval. The address holds either."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from controls import address, messages
+from controls.loading import load, shape
+from controls.scope import enter
+from queries.logged_retrieval import LONGEST_QUESTION, LatestRetrievals, LoggedRetrieval
+from queries.organizations import Features, Organizations, flag_states
+from retrieval.pipelines import Flags
+from retrieval.retrieve import AgentSession
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from queries.scope import Scope
+
+TYPED = "typed_question"
+MANY = 12  # organizations that buttons can still offer
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question with who asks it; ``logged`` and ``at`` where it is that of a logged retrieval."""
+
+    session: AgentSession
+    query: str
+    flags: Flags
+    at: datetime | None = None
+    logged: pd.DataFrame | None = None
+
+
+def ask(scope: Scope) -> Asked | None:
+    """Draw the question and return it; None where there is none yet, with a way to get one."""
+    logged = _logged(scope)
+    if scope.org is None:
+        if logged is not None and not logged.empty:
+            enter(str(logged["org_id"].iloc[0]))
+            st.rerun()
+        messages.one_organization_needed()
+        _offer_organizations(scope)
+        return None
+    opened = None if logged is None or logged.empty else logged
+    typed = address.said("q") or ("" if opened is None else str(opened["query_text"].iloc[0]))
+    st.session_state[TYPED] = typed[:LONGEST_QUESTION]
+    st.text_input(
+        "Question",
+        key=TYPED,
+        max_chars=LONGEST_QUESTION,
+        placeholder="What an agent would ask its memory",
+        icon=":material/search:",
+        on_change=_typed,
+    )
+    if logged is not None and opened is None:
+        messages.unknown_retrieval()
+    if opened is not None:
+        return _as_logged(opened, typed, _flags(scope))
+    if typed.strip():
+        return Asked(AgentSession(scope.org, None, scope.project), typed, _flags(scope))
+    _offer_retrievals(scope)
+    return None
+
+
+def _as_logged(logged: pd.DataFrame, query: str, flags: Flags) -> Asked:
+    first = logged.iloc[0]
+    project, work, at = (None if pd.isna(first[name]) else first[name] for name in ("project_id", "work_type", "at"))
+    session = AgentSession(str(first["org_id"]), None, project, work)
+    when = "at a time that was not logged" if at is None else f"of {at:%-d %b %Y %H:%M} UTC"
+    weighting = "on" if first["weighting_enabled"] else "off"
+    st.caption(
+        f"The logged retrieval {when}: {messages.counted(len(logged), 'candidate')}, weighting {weighting} then. "
+        "Shown is what would be recalled now, with ages as of that moment; the logged places stand beside it."
+    )
+    st.text(f"Session {first['session_id']}, project {project or '—'}, work {work or 'not named'}")
+    return Asked(session, query, flags, None if at is None else at.to_pydatetime(), logged)
+
+
+def _logged(scope: Scope) -> pd.DataFrame | None:
+    named = address.said("retrieval")
+    if named is None:
+        return None
+    return load(LoggedRetrieval(replace(scope, project=None), named, shape())).frames[0]
+
+
+def _flags(scope: Scope) -> Flags:
+    found = load(Features(scope)).frames[0]["features"]
+    return Flags.of(flag_states(None if found.empty or pd.isna(found.iloc[0]) else found.iloc[0]))
+
+
+def _typed() -> None:
+    """A new question is no longer the logged one."""
+    address.say(q=st.session_state[TYPED], retrieval=None, obs=None)
+
+
+def _offer_organizations(scope: Scope) -> None:
+    found = load(Organizations(scope)).frames[0].head(MANY)
+    for place, (org, name) in enumerate(zip(found["id"], found["name"], strict=True)):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            # A name is tenant text, and a button's label is Markdown.
+            st.button("Ask this one", key=f"enter_{place}", on_click=enter, args=(org,), type="tertiary")
+            st.text(name)
+
+
+def _offer_retrievals(scope: Scope) -> None:
+    latest = load(LatestRetrievals(scope, shape())).frames[0]
+    if latest.empty:
+        messages.nothing_found("retrievals")
+        return
+    st.caption("Type a question above, or open one of the latest logged retrievals.")
+    shown = pd.DataFrame(
+        {"open": "Open", "at": latest["at"], "question": latest["query_text"], "project": latest["project_id"]}
+    )
+    opened = st.column_config.ButtonColumn(
+        "",
+        width="small",
+        type="tertiary",
+        key="open_retrieval",
+        on_click=_open_clicked,
+        args=(tuple(latest["retrieval"]),),
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="latest",
+        column_config={
+            "open": opened,
+            "at": st.column_config.DatetimeColumn("Logged (UTC)", format="D MMM HH:mm", width=120),
+            "question": st.column_config.TextColumn("Question", width="large"),
+            "project": st.column_config.TextColumn("Project", width="small"),
+        },
+    )
+
+
+def _open_clicked(retrievals: tuple[str, ...]) -> None:
+    clicked = st.session_state["open_retrieval"]
+    if clicked is not None and 0 <= clicked["row"] < len(retrievals):
+        address.say(retrieval=retrievals[clicked["row"]], q=None, obs=None)

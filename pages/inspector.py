@@ -1,0 +1,80 @@
+"""Inspector: one question, recalled and ranked by the live code under any pipeline, and why each row stands there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from analysis.inspection import standings, way_of
+from charts.bump import bump
+from charts.waterfall import waterfall
+from controls import inspection, loading, messages, pipeline, question
+from controls.view import view
+from retrieval.retrieve import rank_recollection
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from retrieval.retrieve import Retrieval
+
+# What can be shown below the picture: name in the address, label, body. Only the body that is shown runs.
+PANELS = {
+    "list": ("Ranking", inspection.results),
+    "block": ("Memory block", inspection.block),
+}
+QUIET = {"displayModeBar": False}
+
+
+def inspect(asked: question.Asked) -> None:
+    """Recall, rank and draw one question."""
+    picture, settings = st.columns([3, 1], gap="medium")
+    own = loading.memory()
+    with settings:
+        chosen = pipeline.choose(asked, own.scorer)
+    memory = replace(own, scorer=chosen.scorer_from(own.scorer))
+    recollection = loading.recollected(view().scope, asked.session, asked.query, chosen.stages, asked.at)
+    found = rank_recollection(memory, recollection, chosen.stages)
+    with picture:
+        if found.failed is not None:
+            messages.not_looked_up(found.failed)
+            return
+        inspection.strip(found)
+        if not len(found.ranking.candidates):
+            messages.nothing_recalled()
+            return
+        opened = inspection.opened()
+        st.plotly_chart(
+            bump(standings(found, opened), opened, len(found.block.ids), len(found.ranking.candidates)),
+            key="bump",
+            on_select=inspection.line_clicked,
+            selection_mode="points",
+            config=QUIET,
+            alt="Place of every candidate after every stage, from recall to the memory block",
+        )
+        beside = st.container() if opened is None else open_row(found, opened)
+        shown = inspection.choose_panel({name: label for name, (label, _) in PANELS.items()})
+        PANELS[shown][1](found, asked.logged)
+        with beside:
+            # last, because a flip distance ranks some hundred times
+            inspection.beside(found, opened)
+
+
+def open_row(found: Retrieval, opened: str) -> DeltaGenerator:
+    """The row that was opened: how its score came about, and the place for how firmly it stands there."""
+    bars = way_of(found, opened)
+    if bars is None:
+        messages.not_a_candidate()
+        return st.container()
+    inspection.heading(found, opened)
+    st.plotly_chart(waterfall(bars), key="waterfall", config=QUIET, alt="Change of the score at every stage")
+    inspection.bars(bars)
+    beside = st.container()
+    st.button("Close", key="close_row", type="tertiary", icon=":material/close:", on_click=inspection.close)
+    return beside
+
+
+asked = question.ask(view().scope)
+if asked is not None:
+    inspect(asked)

@@ -1,0 +1,209 @@
+"""The Inspector's figures, as they stand on the page, against the library's for the same question."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from queries.engine import Store, make_engine
+from ranking import INTENDED, LIVE, LexicalScorer, explain
+from retrieval.retrieve import AgentSession, Memory, retrieve
+from tests import sample
+from tests.hostile import TEXTS as HOSTILE
+from tests.pages.application import application
+from tests.retrieval.planted import EMBEDDER, QUESTION, plant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from retrieval.retrieve import Retrieval
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+WEIGHTS = (0.2, 1.0, 0.9, 1.0, 0.5)
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    plant(owner, weights=WEIGHTS)
+    return cluster.plain_url("dash_read", store_database)
+
+
+@pytest.fixture
+def store(cluster: Cluster, store_database: str) -> Iterator[Store]:
+    opened = Store(make_engine(cluster.url("dash_read", store_database), name="oracle"))
+    yield opened
+    opened.close()
+
+
+def oracle(store: Store, stages: Any = LIVE) -> Retrieval:  # noqa: ANN401 - a pipeline
+    return retrieve(Memory(store, EMBEDDER, LexicalScorer()), AgentSession("acme"), QUESTION, stages)
+
+
+def opened(address: str, **said: str) -> AppTest:
+    with application(address, **said) as test:
+        test.switch_page("inspector.py").run()
+    assert not test.exception
+    return test
+
+
+def param(test: AppTest, name: str) -> str:
+    """What the address says; the harness keeps what it was given and what the page wrote in two shapes."""
+    found = test.query_params[name]
+    return found if isinstance(found, str) else found[0]
+
+
+def titles(test: AppTest) -> list[str]:
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in test.get("plotly_chart")]
+
+
+def said(test: AppTest) -> str:
+    kinds = (test.error, test.warning, test.info, test.caption, test.text, test.markdown)
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+class TestQuestion:
+    def test_all_organizations_is_one_too_many_and_a_button_picks_one(self, address: str) -> None:
+        with application(address) as test:
+            test.switch_page("inspector.py").run()
+            assert "asked to one organization's memory" in test.info[0].value
+            test.button("enter_0").click().run()
+            assert param(test, "org") == "acme"
+            assert test.text_input("typed_question").value == ""
+
+    def test_a_typed_question_goes_into_the_address(self, address: str) -> None:
+        with application(address, org="acme") as test:
+            test.switch_page("inspector.py").run()
+            test.text_input("typed_question").set_value(QUESTION).run()
+            assert param(test, "q") == QUESTION
+            assert not test.exception
+            assert len(test.dataframe[0].value) == 5
+
+    def test_nothing_recalled_is_said(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "empty")
+        assert "Nothing was recalled" in said(opened(address, org="empty", q="anything at all"))
+
+    def test_an_organization_without_retrievals_says_so(self, address: str) -> None:
+        assert "No retrievals in this scope" in said(opened(address, org="acme"))
+
+
+class TestFigures:
+    def test_the_list_is_the_librarys(self, address: str, store: Store) -> None:
+        found = oracle(store)
+        table = opened(address, org="acme", q=QUESTION).dataframe[0].value
+        assert table["id"].tolist() == found.ranking.ids()
+        assert table["score"].tolist() == [f"{row.score:.3g}" for row in explain(found.ranking).rows]
+        assert table["block"].tolist() == [True] * 5
+
+    def test_a_knob_in_the_address_is_turned(self, address: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, fb="off", tokens="100", v="1")
+        assert test.toggle("turn_fb").value is False
+        assert test.number_input("turn_tokens").value == 100
+        assert "2 changed" in said(test)
+        assert test.dataframe[0].value["moved"].tolist() == ["="] * 5
+
+    def test_a_slider_writes_the_address_and_a_reset_takes_it_back(self, address: str) -> None:
+        with application(address, org="acme", q=QUESTION, preset="INTENDED", v="1") as test:
+            test.switch_page("inspector.py").run()
+            test.slider("turn_boost").set_value(0.3).run()
+            assert (param(test, "boost"), param(test, "v")) == ("0.3", "1")
+            test.button("reset_boost").click().run()
+            assert "boost" not in test.query_params
+            assert not test.exception
+
+    def test_the_pipeline_can_be_copied(self, address: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, head="7")
+        assert "Relevance~~Head~k~7~~Feedback~enabled~true" in test.code[0].value
+
+    def test_the_organizations_own_pipeline_follows_its_flags(self, address: str, owner: Owner, store: Store) -> None:
+        owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+        test = opened(address, org="acme", q=QUESTION)
+        assert test.slider("turn_boost").value == 0.1
+        assert "No aggregation pass has finished" in said(test)
+        assert test.dataframe[0].value["id"].tolist() == oracle(store, INTENDED).ranking.ids()
+
+    def test_weighting_that_is_off_is_shown_off(self, address: str, owner: Owner) -> None:
+        owner.execute("""update organizations set features = '{"feedback_weighting_disabled": true}'""")
+        assert opened(address, org="acme", q=QUESTION).toggle("turn_fb").value is False
+
+    @pytest.mark.parametrize("preset", ["MEMSENSE", "MEMINI", "AI_MEMORY", "FULL"])
+    def test_every_preset_runs(self, address: str, preset: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, preset=preset, v="1", scorer="lexical")
+        assert len(titles(test)) == 1
+        assert len(test.dataframe[0].value) > 0
+
+    def test_the_block_against_its_budget(self, address: str, store: Store) -> None:
+        found = oracle(store)
+        test = opened(address, org="acme", q=QUESTION, show="block", tokens="40")
+        assert test.code[0].value == "\n".join(found.text.splitlines()[:2])
+        assert "First not to fit: № 3" in said(test)
+
+
+class TestOpened:
+    def test_a_row_opens_with_its_waterfall_and_neighbours(self, address: str, store: Store) -> None:
+        second = oracle(store).ranking.ids()[1]
+        test = opened(address, org="acme", q=QUESTION, obs=second)
+        row = explain(oracle(store).ranking, ids=[second]).rows[0]
+        assert titles(test)[1].startswith(f"Score {row.shown()[-1][0]}".replace("-", "−"))
+        bars = test.dataframe[0].value
+        assert bars["how"].tolist() == [effect.sentence for effect in row.effects]
+        assert "Above it, № 1" in said(test)
+        assert "Flip distance: they change places at" in said(test)
+
+    @pytest.mark.parametrize("label", ["elsewhere", "6f1d7a60-95a3-4c39-9d52-3ad8dfb7a1a1"])
+    def test_what_is_no_candidate_is_said_to_be_none(self, address: str, label: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, obs=label)
+        assert "not among the candidates" in said(test)
+        assert len(titles(test)) == 1
+
+
+class TestLogged:
+    @pytest.fixture
+    def retrieval(self, owner: Owner, address: str) -> str:
+        assert address
+        ids = [
+            row[0]
+            for row in owner.execute("select id from observations where org_id = 'acme' order by created_at desc")
+        ]
+        return str(sample.add_retrieval(owner, "acme", sample.swapped(3, 0, 2), name="r", observations=ids[:3]))
+
+    def test_it_is_replayed_with_its_places_beside(self, address: str, owner: Owner, retrieval: str) -> None:
+        owner.execute("update retrieval_ab_logs set query_text = %s, injected = weighted_rank < 2", (QUESTION,))
+        test = opened(address, org="acme", retrieval=retrieval)
+        assert test.text_input("typed_question").value == QUESTION
+        assert "The logged retrieval of " in said(test)
+        table = test.dataframe[0].value
+        assert sorted(table["logged"].dropna()) == [1, 2, 3]
+        assert table["given"].sum() == 2
+
+    def test_its_organization_is_entered(self, address: str, retrieval: str) -> None:
+        with application(address, retrieval=retrieval) as test:
+            test.switch_page("inspector.py").run()
+            assert param(test, "org") == "acme"
+
+    def test_a_list_offers_it(self, address: str, retrieval: str) -> None:
+        table = opened(address, org="acme").dataframe[0].value
+        assert retrieval
+        assert table["question"].tolist() == [sample.canary("acme", "query")]
+
+    def test_unknown_and_foreign_look_alike(self, address: str, owner: Owner, retrieval: str) -> None:
+        sample.add_organization(owner, "other", "Other")
+        foreign = opened(address, org="other", retrieval=retrieval)
+        unknown = opened(address, org="other", retrieval="3d9f7f0e-0000-0000-0000-000000000000")
+        assert "Unknown retrieval" in said(foreign)
+        assert said(foreign) == said(unknown)
+        assert "CANARY-acme" not in said(foreign)
+
+
+def test_hostile_texts_reach_only_sinks_that_show_them_literally(address: str, owner: Owner) -> None:
+    plant(owner, "evil", [text[:300] or "x" for text in HOSTILE if text.strip() and "\0" not in text][:30])
+    test = opened(address, org="evil", q="<script>window.__x='q'</script> beacon heading list", obs="<b>x</b>")
+    shown = "\n".join(str(element.value) for kind in (test.markdown, test.caption, test.info) for element in kind)
+    assert "window.__x" not in shown
+    assert "beacon" not in shown
