@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from ranking.candidates import MissingEvidence
 from ranking.comparison import injection_flips, jaccard_at, kendall_tau_b, overlap_at, rank_biased_overlap
 from ranking.pipeline_text import from_text
 from retrieval.block import one_line
@@ -129,6 +130,7 @@ def run_pipelines(
     session: AgentSession,
     query: str,
     pipelines: Sequence[Sequence[Stage]],
+    *,
     at: datetime,
     report: Callable[[int, int, str], None] = lambda _done, _total, _words: None,
 ) -> tuple[PipelineRun, ...]:
@@ -138,7 +140,7 @@ def run_pipelines(
         report(place, len(pipelines), f"pipeline {place + 1} of {len(pipelines)}")
         try:
             runs.append(PipelineRun.of(retrieve(memory, session, query, stages, at)))
-        except ValueError as error:
+        except (ValueError, MissingEvidence) as error:
             # a stage refuses columns it cannot work with; the others go on
             runs.append(PipelineRun(pipeline_name(tuple(stages)), failed=f"this pipeline cannot be run: {error}"))
     report(len(pipelines), len(pipelines), "")
@@ -153,15 +155,15 @@ def compare_in_worker(
         raise ValueError("scope: expected one organization, found all")
     session = AgentSession(scope.org, params["session"], params["project"], params["work_type"])
     pipelines = [from_text(text) for text in params["pipelines"]]
-    runs = run_pipelines(
-        memory, session, params["query"], pipelines, datetime.fromisoformat(params["at"]), report=report
-    )
+    at = datetime.fromisoformat(params["at"])
+    runs = run_pipelines(memory, session, params["query"], pipelines, at=at, report=report)
     return [asdict(run) for run in runs]
 
 
 def runs_from_json(said: Sequence[Mapping[str, Any]]) -> tuple[PipelineRun, ...]:
     """The runs that a worker sent."""
-    return tuple(
-        PipelineRun(**{name: tuple(value) if isinstance(value, list) else value for name, value in run.items()})
-        for run in said
-    )
+    return tuple(PipelineRun(**{name: _frozen(value) for name, value in run.items()}) for run in said)
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - JSON has lists where a run has tuples
+    return tuple(value) if isinstance(value, list) else value

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rankscope.worker")
 
+REGISTRY = "jobs.tasks"  # the module whose TASKS a worker knows
 WORKERS = 2
 KEPT, KEPT_BYTES = 200, 64 << 20  # results, and how much they may weigh together
 FRESH = 20.0  # seconds for which a result stands although the data moved on: whoever waited for it has to see it
@@ -77,14 +78,15 @@ class Job:
 class WorkerPool:
     """Owns the processes; they end with it, and with the application whatever becomes of that."""
 
-    def __init__(self, address: str, registry: str = "jobs.tasks", workers: int = WORKERS) -> None:
+    def __init__(self, address: str, registry: str = "", workers: int = WORKERS) -> None:
         self.address = address
-        self.registry = registry
-        self.tasks: Mapping[str, Task] = importlib.import_module(registry).TASKS
+        self.registry = registry or REGISTRY
+        self.tasks: Mapping[str, Task] = importlib.import_module(self.registry).TASKS
         self.closed = False
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._waiting: deque[Job] = deque()
         self._working: dict[Job, WorkerProcess] = {}
+        self._idle: list[WorkerProcess] = []
         self._change = threading.Condition()
         self._lanes = [threading.Thread(target=self._lane, name=f"worker {n}", daemon=True) for n in range(workers)]
         for lane in self._lanes:
@@ -101,18 +103,12 @@ class WorkerPool:
         beside: Mapping[str, Any] | None = None,
         again: bool = False,
     ) -> Job:
-        """The run of this question, joined if there is one, else begun; ``beside`` are parameters that make no other.
-
-        Inside one organization the reach is narrowed to it: less for the worker to see, and more askers who share.
-        """
-        limit = self.tasks[task].limit
-        narrowed = scope if scope.org is None else replace(scope, reach=Reach.of(frozenset({scope.org})))
-        request = {"task": task, "params": dict(params), "scope": scope_to_json(narrowed)}
-        question = hashlib.sha256(json.dumps(request, sort_keys=True, allow_nan=False).encode()).hexdigest()
+        """The run of this question, joined or else begun; ``beside`` are parameters that make it no other question."""
+        request, question = _request(task, params, scope), question_of(task, params, scope)
         with self._change:
             job = self._jobs.get(question)
             if job is None or not _stands(job, version, again=again):
-                job = Job(question, version, request | {"params": {**params, **(beside or {})}}, limit)
+                job = Job(question, version, request | {"params": {**params, **(beside or {})}}, self.tasks[task].limit)
                 if self.closed:
                     _end(job, "failed", sentence=NOT_STARTED)
                 else:
@@ -124,11 +120,11 @@ class WorkerPool:
             self._forget()
             return job
 
-    def find(self, question: str, who: str = "") -> Job | None:
-        """The run of a question that was asked, for whoever is still waiting for it."""
+    def find(self, question: str, who: str | None = None) -> Job | None:
+        """The run of a question that was asked; ``who`` is still waiting for it."""
         with self._change:
             job = self._jobs.get(question)
-            if job is not None:
+            if job is not None and who is not None:
                 job.seen[who] = time.monotonic()
             return job
 
@@ -162,7 +158,7 @@ class WorkerPool:
         with self._change:
             self.closed = True
             self._change.notify_all()
-            processes = list(self._working.values())
+            processes = [*self._working.values(), *self._idle]
         for process in processes:
             process.kill()
         for lane in self._lanes:
@@ -179,11 +175,8 @@ class WorkerPool:
             del self._jobs[job.question]
 
     def _lane(self) -> None:
-        process: WorkerProcess | None = None
         while (job := self._next()) is not None:
-            process = self._run(job, process)
-        if process is not None:
-            process.kill()
+            self._run(job)
 
     def _next(self) -> Job | None:
         with self._change:
@@ -197,14 +190,16 @@ class WorkerPool:
                 _end(job, "failed", sentence=ENDED)
             return None
 
-    def _run(self, job: Job, warm: WorkerProcess | None) -> WorkerProcess | None:
-        """Do one run and return the process if it can be used again."""
+    def _run(self, job: Job) -> None:
+        """Do one run, in the process that was used last if it is still there; keep the process if it is sound."""
+        with self._change:
+            warm = self._idle.pop() if self._idle else None
         if warm is not None and not warm.alive:
             warm.kill()
             warm = None
-        process = None
+        sound: WorkerProcess | None = None
         try:
-            process = self._ask(job, warm)
+            sound = self._ask(job, warm)
         except GoneError:
             self._finish(job, "failed", sentence=ENDED)
         except LateError:
@@ -217,9 +212,11 @@ class WorkerPool:
         finally:
             with self._change:
                 used = self._working.pop(job, None)
-            if process is None and used is not None:
+                if sound is not None and not self.closed:
+                    self._idle.append(sound)
+                    used = None
+            if used is not None:
                 used.kill()
-        return process
 
     def _ask(self, job: Job, warm: WorkerProcess | None) -> WorkerProcess:
         process = warm or WorkerProcess(self.registry, self.address)
@@ -255,6 +252,18 @@ class WorkerPool:
         words = "task name=%s state=%s ms=%.0f waited_ms=%.0f bytes=%d"
         waited = ((job.began or time.monotonic()) - job.asked) * 1000
         log.info(words, job.request["task"], job.state, job.seconds * 1000, waited, len(job.text))
+
+
+def question_of(task: str, params: Mapping[str, Any], scope: Scope) -> str:
+    """What is asked, as one short text: who asks the same in the same reach gets the same run."""
+    request = _request(task, params, scope)
+    return hashlib.sha256(json.dumps(request, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def _request(task: str, params: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+    """A task as it is sent, inside one organization with no further reach: less to see, and more askers who share."""
+    narrowed = scope if scope.org is None else replace(scope, reach=Reach.of(frozenset({scope.org})))
+    return {"task": task, "params": dict(params), "scope": scope_to_json(narrowed)}
 
 
 def too_long(limit: float) -> str:
