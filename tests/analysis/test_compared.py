@@ -1,4 +1,4 @@
-"""Several pipelines on one question: figures against the library and written out, failures told and not drawn as zero."""
+"""Several pipelines on one question: figures against the library and by hand; a failure is told, not drawn as zero."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from analysis.compared import DEPTH, PipelineRun, compare_in_worker, compared, run_pipelines, runs_from_json
 from queries.scope import Reach, Scope
 from ranking import to_text
-from ranking.fusion import ReciprocalRankFusion
 from ranking.presets import INTENDED, LIVE, MEMINI, MEMSENSE
-from ranking.relevance import Head, Relevance
+from ranking.reflection import Reflection
+from ranking.relevance import Relevance
 from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, plant
 
@@ -93,12 +94,16 @@ class TestRuns:
 
     def test_one_that_cannot_be_run_says_so_and_the_others_go_on(self, store: Store, owner: Owner) -> None:
         plant(owner)
-        odd = (Relevance(), ReciprocalRankFusion(), Head(3))
-        runs = run_pipelines(Memory(store, EMBEDDER), ACME, QUESTION, (odd, LIVE), at=NOW)
+        owner.execute("update observations set kind = 'reflection', reflection_depth = 1")
+        beyond = (Relevance(), Reflection(boost=1e308), Reflection(boost=1e308))
+        with np.errstate(over="ignore"):
+            runs = run_pipelines(Memory(store, EMBEDDER), ACME, QUESTION, (beyond, LIVE), at=NOW)
+        assert runs[0].failed is not None
+        assert runs[0].failed.startswith("this pipeline cannot be run: Reflection(")
+        assert runs[0].failed.endswith("expected finite scores, found inf")
+        assert (runs[0].ids, runs[0].pipeline) == ((), to_text(beyond))
         assert runs[1].failed is None
-        assert runs[1].ids
-        # whether the library can fuse what was recalled plainly is its own affair; it never raises through here
-        assert runs[0].failed is None or runs[0].failed.startswith("this pipeline cannot be run: ")
+        assert len(runs[1].ids) == 5
 
     def test_a_dead_store_is_a_failure_and_no_empty_list(self, store: Store, owner: Owner) -> None:
         plant(owner)

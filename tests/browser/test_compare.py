@@ -1,4 +1,4 @@
-"""The worker and the Compare panel in a real browser: progress, cancel, a page that stays usable, links, hostile texts."""
+"""The worker and the Compare panel in a real browser: progress, cancel, a usable page, links, hostile texts."""
 
 from __future__ import annotations
 
