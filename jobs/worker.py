@@ -18,6 +18,7 @@ import threading
 import time
 import traceback
 from datetime import datetime
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import settings
@@ -123,7 +124,7 @@ class Worker:
 def where(error: BaseException) -> str:
     """The kind of an error and the place it came from, without its text."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""  # noqa: PTH119 - a name
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{place}"
 
 
@@ -158,12 +159,12 @@ def _bounded() -> None:
 
 
 def _has_grown() -> bool:
+    """Whether the process holds much now; its peak would not do, a child inherits the application's."""
     try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return False
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit > GROWN
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError):
+        return False  # not Linux: the idle limit gives the memory back
+    return pages * os.sysconf("SC_PAGE_SIZE") > GROWN
 
 
 def _own_output() -> IO[str]:
