@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.inspection import left_out, listed, neighbours, text_of
 from controls import address
+from controls.links import observation_address
 from controls.messages import counted
 from ranking.pair_scorer import ScorerUsed
 
@@ -59,6 +60,9 @@ def close() -> None:
 def heading(found: Retrieval, label: str) -> None:
     """What was opened: its id and what it says, verbatim."""
     st.text(f"Observation {label}")
+    st.page_link(
+        "observation.py", label="Its whole life", icon=":material/article:", query_params=observation_address(label)
+    )
     st.code(text_of(found, label), language=None, wrap_lines=True, height="content")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from controls.scope import scope_address
 
@@ -49,7 +48,4 @@ def follow() -> None:
     if going is None:
         return
     page, name, value = going
-    try:
-        st.switch_page(page, query_params=scope_address() | {name: value})
-    except StreamlitAPIException:  # a page that is not served here: the address says what was chosen
-        st.query_params[name] = value
+    st.switch_page(page, query_params=scope_address() | {name: value})

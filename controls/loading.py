@@ -12,6 +12,7 @@ import streamlit as st
 
 import settings
 from analysis.pins import PinResult, check
+from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
 from queries.errors import StoreError
@@ -23,6 +24,7 @@ from queries.version import data_version
 from ranking.corroboration import Corroboration
 from ranking.mmr import Mmr
 from ranking.presets import PRESETS
+from ranking.session_support import SessionSupport
 from retrieval.choice import chosen_embedder, chosen_scorer
 from retrieval.evidence import asks_for
 from retrieval.lookup import wanted
@@ -82,8 +84,17 @@ def recollected(
     scope: Scope, session: AgentSession, query: str, stages: Pipeline, at: datetime | None = None
 ) -> Recollection:
     """What a question brings back, kept for every pipeline that recalls alike: ranking it anew then asks no store."""
-    needs = (way_for(stages).value, wanted(stages), asks_for(stages, Mmr), asks_for(stages, Corroboration))
-    asked = (session.org_id, session.project_id, session.work_type, query, at, *needs)
+    needs = tuple(asks_for(stages, kind) for kind in (Mmr, Corroboration, SessionSupport))
+    asked = (
+        session.org_id,
+        session.project_id,
+        session.work_type,
+        query,
+        at,
+        way_for(stages).value,
+        wanted(stages),
+        needs,
+    )
     key = reach_key(scope.reach)
     try:
         return _recollected(key, repr(asked), _version(key), session, query, stages, at)
@@ -115,6 +126,17 @@ def _recollected(
     return found
 
 
+@st.cache_resource(show_spinner=False, on_release=WorkerPool.close)
+def workers() -> WorkerPool:
+    """The worker processes of this process, started when first asked; they end with it, whatever becomes of it."""
+    return WorkerPool(store().reader.url.render_as_string(hide_password=False))
+
+
+def version(reach: Reach) -> str:
+    """The store's data version, as cached figures know it."""
+    return _version(reach_key(reach))
+
+
 def _writer(url: str | None) -> Engine | None:
     """The write login's engine; without a usable address Rankscope only reads, and the banner says so."""
     if url is None:
@@ -131,8 +153,7 @@ def load(*questions: Question) -> Answers:
     reach = questions[0].scope.reach
     if any(question.scope.reach != reach for question in questions):
         raise ValueError("questions asked together must share one reach")
-    version = _version(reach_key(reach))
-    return _answers(reach_key(reach), tuple(map(repr, questions)), version, questions)
+    return _answers(reach_key(reach), tuple(map(repr, questions)), version(reach), questions)
 
 
 def reach_key(reach: Reach) -> str:

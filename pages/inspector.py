@@ -10,19 +10,24 @@ import streamlit as st
 from analysis.inspection import standings, way_of
 from charts.bump import bump
 from charts.waterfall import waterfall
-from controls import inspection, loading, messages, pipeline, question
+from controls import compare, inspection, loading, messages, pins, pipeline, question, why_not
 from controls.view import view
 from retrieval.retrieve import rank_recollection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from streamlit.delta_generator import DeltaGenerator
 
-    from retrieval.retrieve import Retrieval
+    from retrieval.retrieve import Memory, Retrieval
 
 # What can be shown below the picture: name in the address, label, body. Only the body that is shown runs.
-PANELS = {
-    "list": ("Ranking", inspection.results),
-    "block": ("Memory block", inspection.block),
+PANELS: dict[str, tuple[str, Callable[[Retrieval, question.Asked, Memory], None]]] = {
+    "list": ("Ranking", lambda found, asked, _: inspection.results(found, asked.logged)),
+    "block": ("Memory block", lambda found, asked, _: inspection.block(found, asked.logged)),
+    "compare": ("Compare", lambda found, _, memory: compare.panel(found, memory)),
+    "why": ("Why not?", lambda found, _, memory: why_not.panel(found, memory)),
+    "pins": ("Pins", lambda found, _, memory: pins.panel(found, memory)),
 }
 QUIET = {"displayModeBar": False}
 
@@ -55,7 +60,7 @@ def inspect(asked: question.Asked) -> None:
         )
         beside = st.container() if opened is None else open_row(found, opened)
         shown = inspection.choose_panel({name: label for name, (label, _) in PANELS.items()})
-        PANELS[shown][1](found, asked.logged)
+        PANELS[shown][1](found, asked, memory)
         with beside:
             # last, because a flip distance ranks some hundred times
             inspection.beside(found, opened)

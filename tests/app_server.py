@@ -24,11 +24,18 @@ def free_port() -> int:
 
 
 class AppServer:
-    """``streamlit run app.py`` with a given environment, on a free loopback port."""
+    """``streamlit run app.py`` with a given environment, on a free loopback port; or a script that shows one panel."""
 
     def __init__(
-        self, *, port: int | None = None, wait: bool = True, arguments: tuple[str, ...] = (), **environment: str
+        self,
+        *,
+        script: str = "app.py",
+        port: int | None = None,
+        wait: bool = True,
+        arguments: tuple[str, ...] = (),
+        **environment: str,
     ) -> None:
+        self.health = "healthz" if script == "app.py" else "_stcore/health"
         self.port = port or free_port()
         self.environment = environment
         self.url = f"http://127.0.0.1:{self.port}"
@@ -36,7 +43,7 @@ class AppServer:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), *arguments],
+                [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(self.port), *arguments],
                 cwd=ROOT,
                 env=inherited | environment,
                 stdin=subprocess.DEVNULL,
@@ -56,7 +63,7 @@ class AppServer:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the application ended: {self.output()}")
             try:
-                if requests.get(f"{self.url}/healthz", timeout=2).status_code == 200:
+                if requests.get(f"{self.url}/{self.health}", timeout=2).status_code == 200:
                     return
             except requests.RequestException:
                 time.sleep(0.05)

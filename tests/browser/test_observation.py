@@ -138,7 +138,7 @@ def test_a_retrieval_leads_to_its_address(visit: Visit, server: AppServer, plant
     page = visit.open(address(server, planted.id, window="7d"))
     click_in_table(page, row=1)
     newest = min(map(str, planted.retrievals[-2:]))
-    expect(page).to_have_url(re.compile(f"retrieval={newest}"), timeout=SOON)
+    expect(page).to_have_url(re.compile(f"/inspector\\?.*retrieval={newest}"), timeout=SOON)
     expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
 
 

@@ -15,7 +15,7 @@ from controls.access import NotAllowedError, Principal
 from queries.pins import Pin
 from tests import hostile
 from tests.memories import add_memory
-from tests.pages.application import script_on
+from tests.pages.application import application
 from tests.retrieval.planted import EMBEDDER, QUESTION, TEXTS, plant
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def said(test: AppTest) -> list[str]:
 class TestWhyNot:
     @pytest.mark.usefixtures("planted")
     def test_nothing_asked_nothing_said(self, address: str) -> None:
-        with script_on(address, SCRIPT, org="acme") as test:
+        with application(address, SCRIPT, org="acme") as test:
             assert said(test.run()) == []
 
     def test_a_link_names_the_text_and_the_verdict_stands_with_its_ladder(self, address: str, planted: Planted) -> None:
-        with script_on(address, SCRIPT, org="acme", why="bananas", pipeline="Relevance~~Head~k~2") as test:
+        with application(address, SCRIPT, org="acme", why="bananas", pipeline="Relevance~~Head~k~2") as test:
             test.run()
         (verdict,) = said(test)
         assert verdict.startswith("Lost at Head: rank 5 of 5, beyond the best 2")
@@ -73,7 +73,7 @@ class TestWhyNot:
     def test_what_is_typed_goes_into_the_address_and_what_was_chosen_goes_out(
         self, address: str, planted: Planted
     ) -> None:
-        with script_on(address, SCRIPT, org="acme", why="auth", obs=str(planted.ids[0])) as test:
+        with application(address, SCRIPT, org="acme", why="auth", obs=str(planted.ids[0])) as test:
             assert said(test.run()) == ["It is there, at rank 1 of the 5 in the block."]
             test.text_input("why_text").input("nobody says this").run()
             assert said(test) == [NO_MATCH]
@@ -83,7 +83,7 @@ class TestWhyNot:
             assert "why" not in test.query_params
 
     def test_several_matches_are_to_choose_from_by_id(self, address: str, planted: Planted) -> None:
-        with script_on(address, SCRIPT, org="acme", why="auth") as test:
+        with application(address, SCRIPT, org="acme", why="auth") as test:
             assert "observations hold this text" in said(test.run())[0]
             table = next(table.value for table in test.dataframe if "text" in table.value)
             assert set(table["id"]) == {str(planted.ids[n]) for n in (0, 1, 3)}
@@ -93,18 +93,18 @@ class TestWhyNot:
         foreign = add_memory(owner, "globex", 900, "another secret of globex")
         shown = []
         for wanted in (foreign, str(UUID(int=901))):
-            with script_on(address, SCRIPT, org="acme", why=wanted) as test:
+            with application(address, SCRIPT, org="acme", why=wanted) as test:
                 assert said(test.run()) == [OUT_OF_SCOPE]
                 assert "secret" not in str(test.main)
                 shown.append([table.value.to_json() for table in test.dataframe])
         assert shown[0] == shown[1]
-        with script_on(address, SCRIPT, org="acme", why="auth", obs=foreign) as test:
+        with application(address, SCRIPT, org="acme", why="auth", obs=foreign) as test:
             assert said(test.run()) == [OUT_OF_SCOPE]
         assert planted.org == "acme"
 
     def test_hostile_texts_are_shown_in_no_place_that_reads_markup(self, address: str, owner: Owner) -> None:
         plant(owner, texts=[f"zebra {text}" for text in hostile.TEXTS[:40:4]])
-        with script_on(address, SCRIPT, org="acme", why="zebra") as test:
+        with application(address, SCRIPT, org="acme", why="zebra") as test:
             test.run()
             assert said(test) == ["10 observations hold this text: choose the one you miss."]
             shown = next(table.value for table in test.dataframe if "text" in table.value)["text"].tolist()
@@ -125,7 +125,7 @@ class TestPins:
         self, address: str, planted: Planted, owner: Owner
     ) -> None:
         ids = [str(id_) for id_ in planted.ids]
-        with script_on(address, SCRIPT, org="acme") as test:
+        with application(address, SCRIPT, org="acme") as test:
             test.run()
             test.text_input("pin_name").input("banana guard")
             test.multiselect("pin_include").set_value([ids[4]])
@@ -137,7 +137,7 @@ class TestPins:
         expected = {"must_include": [ids[4]], "must_precede": [[ids[0], ids[4]]]}
         assert held(owner) == [("banana guard", QUESTION, who, expected, False)]
         number = str((owner.execute("select id from rankscope.pins").fetchone() or (0,))[0])
-        with script_on(address, SCRIPT, org="acme", pipeline="Relevance~~Head~k~2", pin=number) as test:
+        with application(address, SCRIPT, org="acme", pipeline="Relevance~~Head~k~2", pin=number) as test:
             test.run()
             table = next(table.value for table in test.dataframe if "why" in table.value)
             assert table["result"].tolist() == ["✕ fails"]
@@ -149,7 +149,7 @@ class TestPins:
 
     def test_opening_a_pin_asks_its_question(self, address: str, planted: Planted, store: Store) -> None:
         number = self.saved(store, Pin("p", "which fruit ripens", (str(planted.ids[4]),), project="api"))
-        with script_on(address, SCRIPT, org="acme", pin=str(number), retrieval="x") as test:
+        with application(address, SCRIPT, org="acme", pin=str(number), retrieval="x") as test:
             test.run()
             test.button("pin_open").click().run()
             assert not test.exception
@@ -168,7 +168,7 @@ class TestPins:
         self, address: str, planted: Planted, owner: Owner, name: str, include: list[int], upper: int | None,
         sentence: str,
     ) -> None:  # fmt: skip
-        with script_on(address, SCRIPT, org="acme") as test:
+        with application(address, SCRIPT, org="acme") as test:
             test.run()
             test.text_input("pin_name").input(name)
             test.multiselect("pin_include").set_value([str(planted.ids[n]) for n in include])
@@ -180,7 +180,7 @@ class TestPins:
 
     def test_the_same_name_twice(self, address: str, planted: Planted, store: Store, owner: Owner) -> None:
         self.saved(store, Pin("p", QUESTION, (str(planted.ids[0]),)))
-        with script_on(address, SCRIPT, org="acme") as test:
+        with application(address, SCRIPT, org="acme") as test:
             test.run()
             test.text_input("pin_name").input("p")
             test.multiselect("pin_include").set_value([str(planted.ids[1])])
@@ -196,7 +196,7 @@ class TestPins:
         assert [pin["name"] for pin in found["pins"]] == ["p"]
         names = set()
         for _ in range(2):
-            with script_on(address, SCRIPT, org="acme") as test:
+            with application(address, SCRIPT, org="acme") as test:
                 test.run()
                 assert not test.exception
                 assert test.get("download_button")
@@ -208,7 +208,7 @@ class TestPins:
         texts = [text for text in hostile.TEXTS[:60:7] if len(text) < 150]
         for text in texts:
             self.saved(store, Pin(f"{text} zebra", text, (str(planted.ids[0]),)))
-        with script_on(address, SCRIPT, org="acme") as test:
+        with application(address, SCRIPT, org="acme") as test:
             test.run()
             spoken = [*said(test), *(line.value for line in (*test.markdown, *test.caption))]
             assert not [line for line in spoken if "zebra" in line]
@@ -243,7 +243,7 @@ class TestWhoMayChange:
 
     @pytest.mark.usefixtures("planted")
     def test_a_store_that_is_only_read_says_what_would_switch_writing_on(self, address: str) -> None:
-        with script_on(address, SCRIPT, org="acme") as test:
+        with application(address, SCRIPT, org="acme") as test:
             test.run()
             assert not test.exception
             assert pins.READ_ONLY in [line.value for line in test.caption]
@@ -252,7 +252,7 @@ class TestWhoMayChange:
     @pytest.mark.usefixtures("planted")
     def test_a_store_that_was_not_migrated_says_so(self, address: str, owner: Owner) -> None:
         owner.execute("alter table rankscope.pins drop column archived_at cascade")
-        with script_on(address, SCRIPT, org="acme") as test:
+        with application(address, SCRIPT, org="acme") as test:
             assert said(test.run()) == [pins.NO_TABLE]
 
 

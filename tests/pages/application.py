@@ -20,15 +20,11 @@ SHELL = settings.ROOT / "pages" / "shell.py"
 
 
 @contextmanager
-def application(database_url: str, **address: str) -> Iterator[AppTest]:
-    """The application on a store, opened at an address, with nothing left over from other tests."""
-    with script_on(database_url, SHELL, **address) as test:
-        yield test
+def application(database_url: str, script: Path | str = SHELL, **address: str) -> Iterator[AppTest]:
+    """The application on a store, opened at an address, with nothing left over from other tests.
 
-
-@contextmanager
-def script_on(database_url: str, script: Path, /, **address: str) -> Iterator[AppTest]:
-    """A script of a test's own instead of the application, for what no page shows by itself."""
+    A panel that no page holds yet is tested by a script of its own.
+    """
     os.environ["DATABASE_URL"] = database_url
     _forget()
     test = AppTest.from_file(script, default_timeout=30)

@@ -1,0 +1,175 @@
+"""The Compare panel: the address chooses, the figures are the library's, and what failed is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analysis.compared import compared, run_pipelines
+from controls.compare import MOST_K, OTHERS, K, _k, read_address
+from ranking.presets import FULL, LIVE, MEMINI, PRESETS
+from ranking.relevance import Head, Relevance
+from retrieval.retrieve import AgentSession, Memory
+from tests.hostile import TEXTS
+from tests.jobs.test_worker import until
+from tests.pages.application import application
+from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, plant
+
+if TYPE_CHECKING:
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from queries.engine import Store
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+PAGE = Path(__file__).with_name("compare_page.py")
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    plant(owner)
+    return cluster.plain_url("dash_read", store_database)
+
+
+def figures(test: AppTest) -> list[dict[str, Any]]:
+    return [{str(name): cell for name, cell in row.items()} for row in test.dataframe[0].value.to_dict("records")]
+
+
+def title(test: AppTest) -> str:
+    text: str = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
+    return text
+
+
+class TestAddress:
+    @pytest.mark.parametrize("said", [["MEMINI,Relevance~~Head~k~5"], ["MEMINI", "Relevance~~Head~k~5"]])
+    def test_presets_and_texts_repeated_or_with_commas(self, said: list[str]) -> None:
+        chosen = read_address(said)
+        assert list(chosen.pipelines.values()) == [MEMINI, (Relevance(), Head(5))]
+        assert chosen.faults == ()
+
+    def test_a_preset_in_any_case_and_nothing_twice(self) -> None:
+        assert list(read_address(["full", "FULL", ""]).pipelines.values()) == [FULL]
+
+    def test_what_cannot_be_read_is_told_with_what_was_expected(self) -> None:
+        chosen = read_address(["MEMINI,Head~k~many,Nonsense"])
+        assert list(chosen.pipelines) == ["MEMINI"]
+        assert chosen.faults[0].endswith("stage 1, Head.k: expected int, found 'many'.")
+        assert "no preset (LIVE, INTENDED, MEMSENSE, MEMINI, AI_MEMORY, FULL)" in chosen.faults[1]
+
+    def test_three_at_most(self) -> None:
+        chosen = read_address(list(PRESETS))
+        assert len(chosen.pipelines) == OTHERS
+        assert chosen.faults == ("Not compared: expected 3 pipelines at most, found 6.",)
+
+    @pytest.mark.parametrize("text", TEXTS)
+    def test_no_text_breaks_it(self, text: str) -> None:
+        assert read_address([text]).pipelines == {}
+
+    @pytest.mark.parametrize(
+        ("said", "k"), [(None, K), ("5", 5), ("0", 1), ("999999", MOST_K), ("-3", K), ("x", K), ("٣", K), ("", K)]
+    )
+    def test_k_stays_within_its_limits(self, said: str | None, k: int) -> None:
+        assert _k(said) == k
+
+
+class TestPanel:
+    def test_nothing_chosen_says_what_to_do(self, address: str) -> None:
+        with application(address, script=PAGE) as test:
+            test.run()
+        assert not test.exception
+        assert "Choose a preset" in test.caption[0].value
+        assert not test.get("plotly_chart")
+
+    def test_every_figure_is_the_librarys(self, address: str, store: Store) -> None:
+        with application(address, PAGE, vs="MEMINI,Relevance~~Head~k~3", k="2", now=NOW.isoformat()) as test:
+            test.run()
+        assert not test.exception
+        pipelines = (LIVE, MEMINI, (Relevance(), Head(3)))
+        runs = run_pipelines(Memory(store, EMBEDDER), AgentSession("acme"), QUESTION, pipelines, at=NOW)
+        expected = compared(runs, 2)
+        labels = ["A · LIVE", "B · MEMINI", "C · Relevance → Head"]
+        assert figures(test) == [
+            {
+                "pair": f"{labels[pair.first]}  ↔  {labels[pair.second]}",
+                "overlap": pair.overlap, "jaccard": pair.jaccard, "rbo": pair.rbo, "tau": pair.tau,
+                "both": pair.in_both, "entered": len(pair.entered), "left": len(pair.left),
+            }
+            for pair in expected.pairs
+        ]  # fmt: skip
+        kept = [len(set(runs[0].ids[:2]) & set(run.ids[:2])) for run in runs[1:]]
+        assert title(test) == f"Of the 2 best of A · LIVE, B · MEMINI keeps {kept[0]}, {labels[2]} keeps {kept[1]}"
+        assert test.multiselect(key="pick_vs").value == ["MEMINI", "Relevance~~Head~k~3"]
+        assert test.number_input(key="pick_k").value == 2
+
+    def test_what_enters_the_block_stands_in_a_table(self, address: str) -> None:
+        with application(address, PAGE, vs="Relevance~~Head~k~1", now=NOW.isoformat()) as test:
+            test.run()
+        flips = test.dataframe[1].value
+        assert set(flips["change"]) == {"▼ leaves"}
+        assert flips["before"].tolist() == list(range(2, 2 + len(flips)))
+        assert flips["after"].isna().all()
+
+    def test_a_bad_text_is_told_literally_and_the_rest_is_compared(self, address: str) -> None:
+        with application(address, PAGE, vs=f"MEMINI,{TEXTS[20]}") as test:
+            test.run()
+        assert not test.exception
+        assert any(text.value.startswith("Not compared: '![beacon](") for text in test.text)
+        assert len(figures(test)) == 1
+
+    def test_a_degraded_pipeline_says_so(self, address: str) -> None:
+        with application(address, PAGE, vs="INTENDED") as test:
+            test.run()
+        assert any("Failed or degraded" in line.value for line in test.markdown)
+        assert any("B · INTENDED: no aggregation pass has finished" in text.value for text in test.text)
+
+    def test_lists_that_failed_are_not_drawn_as_empty(self, address: str, owner: Owner) -> None:
+        owner.execute("revoke all on observations from dash_read")
+        with application(address, PAGE, vs="MEMINI") as test:
+            test.run()
+        assert not test.exception
+        assert not test.dataframe
+        assert title(test) == "Nothing to compare with"
+        told = next(text.value for text in test.text if "A · LIVE" in text.value)
+        assert "A · LIVE: the memory could not be looked up" in told
+        assert "B · MEMINI: the memory could not be looked up" in told
+
+    def test_choosing_and_k_change_the_figures(self, address: str) -> None:
+        with application(address, PAGE, vs="MEMINI", now=NOW.isoformat()) as test:
+            test.run()
+            test.multiselect(key="pick_vs").set_value(["MEMINI", "MEMSENSE"]).run()
+            assert len(figures(test)) == 3
+            assert test.query_params["vs"] == "MEMINI,MEMSENSE"
+            test.number_input(key="pick_k").set_value(3).run()
+            assert test.query_params["k"] == "3"
+            test.number_input(key="pick_k").set_value(K).run()
+            test.multiselect(key="pick_vs").set_value([]).run()
+            assert "k" not in test.query_params
+            assert "vs" not in test.query_params
+
+
+def test_the_neural_scorer_runs_in_the_worker_and_gives_the_same(
+    address: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The panel sends a comparison with a forward pass away; what comes back is what would have been computed here."""
+    from retrieval.neural import pair_scorer  # noqa: PLC0415 - only where the model is there
+    from retrieval.onnx_models import MINILM  # noqa: PLC0415 - same
+    from tests.retrieval.models import installed  # noqa: PLC0415 - same
+
+    installed(MINILM)
+    monkeypatch.setattr("controls.working.AT_ONCE", 0.01)
+    with application(address, PAGE, vs="AI_MEMORY", now=NOW.isoformat()) as test:
+        test.run()
+        assert [element.proto.text for element in test.get("progress")]
+        until(lambda: test.run().dataframe, limit=100.0)
+    assert not test.exception
+    memory = Memory(store, EMBEDDER, pair_scorer())
+    runs = run_pipelines(memory, AgentSession("acme"), QUESTION, (LIVE, PRESETS["AI_MEMORY"]), at=NOW)
+    assert str(runs[1].scorer) == "neural"
+    (pair,) = compared(runs, K).pairs
+    assert figures(test)[0]["rbo"] == pair.rbo
+    assert figures(test)[0]["tau"] == pair.tau
