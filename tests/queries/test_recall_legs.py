@@ -14,6 +14,7 @@ from queries.recall.asking import Asked, ask, chosen_search
 from queries.recall.estimates import Estimates, estimates
 from queries.recall.keywords import keywords
 from queries.recall.legs import ROUTES, Search
+from queries.recall.statements import Shape
 from queries.schema import ROUTES as VECTOR_ROUTES
 from queries.scope import EVERYTHING, Reach
 from ranking import reciprocal_rank_fusion
@@ -180,23 +181,14 @@ class TestThroughTheIndex:
         found = ask(store, REACH, asked("vec_full", vector=question, pool=20, candidates=20))
         assert list(found.candidates.ids) == [id_ for id_, _ in nearest(planted, question, 20)]
 
-    def test_sessions_that_came_along_do_not_hide_that_the_index_gave_up(
-        self, store: Store, owner: Owner, planted: Vectors, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Each turn brings its session, so that twelve rows come back where the legs found fewer than twelve."""
-        turns = list(planted)
-        for number, id_ in enumerate(turns):
-            change = "update observations set granularity = 'turn', session_id = %s where id = %s"
-            owner.execute(change, (f"s{number}", id_))
-            add_memory(owner, "org_a", 5000 + number, granularity="session", session_id=f"s{number}")
-        monkeypatch.setattr(asking, "chosen_search", lambda _asked, _expected: Search.INDEX)
-        monkeypatch.setattr(asking, "INDEX_SETTINGS", {"hnsw.iterative_scan": "off", "enable_sort": "off"})
-        monkeypatch.setattr(asking, "LEAST_KEPT", 1)
-        question = asked(
-            "vec_full", "vec_user", vector=planted[turns[0]], pool=12, candidates=12, damping=16.0, sessions=True
-        )
-        found = ask(store, REACH, question)
-        assert legs_of(found)[0] == [id_ for id_, _ in nearest(planted, planted[turns[0]], 12)]
+    def test_sessions_that_came_along_do_not_hide_that_the_index_gave_up(self) -> None:
+        """Six turns and their six sessions are twelve rows, of which the legs found six."""
+        shape = Shape(("vec_full", "vec_user"), fused=True, sessions=True)
+        turns = [(f"turn {place}", 0.1, place, None, 0.9, None) for place in range(6)]
+        sessions = [(f"session {place}", 0.0, None, None, None, None) for place in range(6)]
+        question = asked("vec_full", "vec_user", pool=12, candidates=12, damping=16.0, sessions=True)
+        assert asking._is_short([*turns, *sessions], question, shape)
+        assert not asking._is_short([*turns, *turns], question, shape)
 
     @pytest.mark.parametrize(
         ("organization", "project", "expected"),
