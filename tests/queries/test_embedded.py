@@ -47,8 +47,12 @@ def ask(lease: Lease, statement: str) -> list[tuple[object, ...]]:
         return cursor.fetchall() if cursor.description else []
 
 
+# what takes a second by itself may take many beside others: a limit of patience, not of speed
+PATIENCE = 5
+
+
 def eventually(holds: Callable[[], object], seconds: float) -> bool:
-    until = time.monotonic() + seconds
+    until = time.monotonic() + seconds * PATIENCE
     while not holds():
         if time.monotonic() > until:
             return False
