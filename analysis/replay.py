@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.replay_evidence import Evidence
+from analysis.replay_fragile import Fragility, fragility
 from analysis.replay_measures import Effects, overlap_of_ranks, tau_of_ranks, top_changed
 from analysis.replay_orders import Orders, behind, block_sizes, diversified, in_order, minmax_rows
 from analysis.replay_pool import Coverage, read_pool
@@ -18,6 +19,7 @@ from ranking.feedback import Normalise
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from analysis.replay_orders import Flags, Scores
     from analysis.replay_pool import Group, Pool
     from analysis.replay_settings import WhatIf
     from queries.engine import Store
@@ -73,6 +75,7 @@ class Replay:
     worst: tuple[Changed, ...]
     flips: tuple[BlockFlip, ...]
     movers: tuple[Mover, ...]
+    fragile: Fragility | None
 
     def to_json(self) -> dict[str, Any]:
         """Every field by name, in values that JSON has."""
@@ -81,10 +84,16 @@ class Replay:
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """A group under other settings: which retrievals could be replayed, as logged and as they would have been."""
+    """A group under other settings: the retrievals that could be replayed, as logged and as they would have been.
+
+    ``base`` is what a weight is multiplied with, where weighting is ``on``.
+    """
 
     group: Group
     order: Orders
+    base: Scores
+    on: Flags
+    diversified: bool = False
 
 
 class Replayer:
@@ -101,20 +110,19 @@ class Replayer:
             boost = self._boost(number, settings)
             if whole is not None:
                 group, boost = group.kept(whole), boost[whole]  # noqa: PLW2901 - the retrievals that can be replayed
-            yield Replayed(group, reordered(group, boost, alike, settings))
+            yield reordered(group, boost, alike, settings)
 
     def replay(self, settings: WhatIf) -> Replay:
         """The effects of the settings on what was logged."""
         groups = list(self.under(settings))
-        effects = Effects.joined([_effects(each) for each in groups])
-        return self._summed(settings, groups, effects)
+        return self._summed(settings, groups, effects_of(groups))
 
     def coverage(self, groups: list[Replayed]) -> Coverage:
         """How many of the logged retrievals these are."""
         replayed = sum(len(each.group.id) for each in groups)
         return self.pool.coverage(replayed, no_vector=sum(len(group.id) for group in self.pool.groups) - replayed)
 
-    def _boost(self, number: int, settings: WhatIf) -> Any:  # noqa: ANN401 - an array of scores
+    def _boost(self, number: int, settings: WhatIf) -> Scores:
         group = self.pool.groups[number]
         if settings.boost is None:
             return group.boost
@@ -154,6 +162,7 @@ class Replayer:
             ),
             flips=tuple(flip for place in worst for flip in listed.get(int(effects.retrieval[place]), ()))[:FLIPS],
             movers=_movers(groups),
+            fragile=fragility(groups, names),
         )
 
     def _flips(self, groups: list[Replayed], wanted: set[int]) -> dict[int, list[BlockFlip]]:
@@ -176,7 +185,7 @@ def replay(store: Store, scope: Scope, settings: WhatIf) -> Replay:
     return Replayer(store, scope).replay(settings)
 
 
-def reordered(group: Group, boost: Any, alike: Any, settings: WhatIf) -> Orders:  # noqa: ANN401 - arrays of scores
+def reordered(group: Group, boost: Scores, alike: Scores | None, settings: WhatIf) -> Replayed:
     """The orders of a group under settings, stage by stage as ``WhatIf.stages`` says them."""
     size = group.candidates
     held = min(settings.head, size)
@@ -193,7 +202,13 @@ def reordered(group: Group, boost: Any, alike: Any, settings: WhatIf) -> Orders:
         held = min(held, settings.chosen)
     order = behind(order[:, :held], size)
     budget = group.budget if settings.budget is None else np.full(len(group.id), settings.budget)
-    return Orders(order, scores, block_sizes(np.take_along_axis(group.tokens, order, axis=1), budget, held))
+    block = block_sizes(np.take_along_axis(group.tokens, order, axis=1), budget, held)
+    return Replayed(group, Orders(order, scores, block), base, on, diversified=alike is not None)
+
+
+def effects_of(groups: list[Replayed]) -> Effects:
+    """What happened to every retrieval, one entry each."""
+    return Effects.joined([_effects(each) for each in groups])
 
 
 def _effects(found: Replayed) -> Effects:
