@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import settings
+from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
 from queries.errors import StoreError
@@ -65,6 +66,17 @@ def memory() -> Memory:
     return Memory(store(), chosen_embedder(chosen), chosen_scorer(chosen))
 
 
+@st.cache_resource(show_spinner=False, on_release=WorkerPool.close)
+def workers() -> WorkerPool:
+    """The worker processes of this process, started when first asked; they end with it, whatever becomes of it."""
+    return WorkerPool(store().reader.url.render_as_string(hide_password=False))
+
+
+def version(reach: Reach) -> str:
+    """The store's data version, as cached figures know it."""
+    return _version(reach_key(reach))
+
+
 def _writer(url: str | None) -> Engine | None:
     """The write login's engine; without a usable address Rankscope only reads, and the banner says so."""
     if url is None:
@@ -81,8 +93,7 @@ def load(*questions: Question) -> Answers:
     reach = questions[0].scope.reach
     if any(question.scope.reach != reach for question in questions):
         raise ValueError("questions asked together must share one reach")
-    version = _version(reach_key(reach))
-    return _answers(reach_key(reach), tuple(map(repr, questions)), version, questions)
+    return _answers(reach_key(reach), tuple(map(repr, questions)), version(reach), questions)
 
 
 def reach_key(reach: Reach) -> str:

@@ -42,6 +42,10 @@ class Reach:
         """Whether an organization lies in reach."""
         return self.orgs is None or org in self.orgs
 
+    def within(self, other: Reach) -> bool:
+        """Whether everything in this reach also lies in another."""
+        return other.orgs is None or (self.orgs is not None and set(self.orgs) <= set(other.orgs))
+
     def where(self, column: ColumnElement[str]) -> ColumnElement[bool]:
         """The same limit once more as a predicate: a second lock where row security cannot be switched on."""
         if self.orgs is None:

@@ -14,16 +14,20 @@ import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SHELL = settings.ROOT / "pages" / "shell.py"
 
 
 @contextmanager
-def application(database_url: str, **address: str) -> Iterator[AppTest]:
-    """The application on a store, opened at an address, with nothing left over from other tests."""
+def application(database_url: str, script: Path | str = SHELL, **address: str) -> Iterator[AppTest]:
+    """The application on a store, opened at an address, with nothing left over from other tests.
+
+    A panel that no page holds yet is tested by a script of its own.
+    """
     os.environ["DATABASE_URL"] = database_url
     _forget()
-    test = AppTest.from_file(SHELL, default_timeout=30)
+    test = AppTest.from_file(script, default_timeout=30)
     for name, value in address.items():
         test.query_params[name] = value
     logging.getLogger("streamlit").setLevel(logging.ERROR)

@@ -1,0 +1,291 @@
+"""The present pipeline beside up to three others: the same question, at the same moment, with the live code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.compared import PipelineRun, compared, run_pipelines, runs_from_json
+from charts.compared import shortened, side_by_side
+from controls import working
+from controls.messages import MISSING
+from controls.view import view
+from queries.scope import Scope
+from ranking.cross_encoder import CrossEncoder
+from ranking.pipeline_text import PipelineError, from_text, to_text
+from ranking.presets import PRESETS
+from retrieval.pipelines import named_pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analysis.compared import Compared
+    from retrieval.pipelines import Pipeline
+    from retrieval.retrieve import Memory, Retrieval
+
+OTHERS = 3
+K, MOST_K = 10, 50
+LETTERS = "ABCD"
+RECENT = timedelta(hours=1)
+CHIP = 44
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the address asks to compare with: pipelines by the text that named them, and what could not be read."""
+
+    pipelines: dict[str, Pipeline]
+    faults: tuple[str, ...]
+
+
+def panel(found: Retrieval, memory: Memory) -> None:
+    """Choose pipelines and k, then lists side by side, how far they agree, and what enters and leaves the block."""
+    chosen, k = _choose(found)
+    for fault in chosen.faults:
+        st.text(fault)
+    if not chosen.pipelines:
+        st.caption("Choose a preset or paste a pipeline: its list appears beside this one's, with how far they agree.")
+        return
+    others = _others(found, memory, tuple(chosen.pipelines.values()))
+    if others is None:
+        return
+    result = compared((PipelineRun.of(found), *others), k)
+    labels = [f"{letter} · {_label(run.pipeline)}" for letter, run in zip(LETTERS, result.runs, strict=False)]
+    _trouble(result, labels)
+    st.plotly_chart(
+        side_by_side(_listed(result), labels, _notes(result), k, _finding(result, labels)),
+        key="compare_lists",
+        config={"displayModeBar": False},
+        alt="The best observations of each pipeline side by side, lines joining the same observation",
+    )
+    st.caption(READING)
+    _agreement(result, labels)
+    _flips(result, labels)
+
+
+def read_address(said: Sequence[str]) -> Chosen:
+    """The pipelines that ``vs`` names, each a preset or a pipeline's text, repeated or with commas between."""
+    texts = list(dict.fromkeys(part.strip() for text in said for part in text.split(",") if part.strip()))
+    pipelines: dict[str, Pipeline] = {}
+    faults = []
+    for text in texts:
+        try:
+            stages = named_pipeline(preset=text) if text.upper() in PRESETS else from_text(text)
+        except PipelineError as error:
+            presets = ", ".join(PRESETS)
+            faults.append(f"Not compared: {shortened(text, CHIP)!r} is no preset ({presets}) and no pipeline: {error}.")
+            continue
+        if stages and stages not in pipelines.values():
+            pipelines[text] = stages
+    if len(pipelines) > OTHERS:
+        faults.append(f"Not compared: expected {OTHERS} pipelines at most, found {len(pipelines)}.")
+    return Chosen(dict(list(pipelines.items())[:OTHERS]), tuple(faults))
+
+
+def _choose(found: Retrieval) -> tuple[Chosen, int]:
+    said = [part for text in st.query_params.get_all("vs") for part in text.split(",") if part.strip()]
+    chosen, k = read_address(said), _k(st.query_params.get("k"))
+    picked = list(dict.fromkeys(said))[: OTHERS + 1]
+    # The address is the state: the controls show it, and their callbacks change it.
+    st.session_state["pick_vs"] = picked
+    st.session_state["pick_k"] = k
+    # No labels of our own: where new options may be typed, the browser sends back what it shows.
+    presets = [name for name in PRESETS if name != found.pipeline]
+    left, right = st.columns((5, 1), vertical_alignment="bottom")
+    left.multiselect(
+        "Compare with",
+        list(dict.fromkeys([*presets, *picked])),
+        key="pick_vs",
+        accept_new_options=True,
+        max_selections=max(OTHERS, len(picked)),
+        on_change=_picked_pipelines,
+        placeholder="Presets, or a pipeline pasted as text",
+        help="Up to three. A pipeline's text is what “copy as code” gives, for example Relevance~~Head~k~20.",
+    )
+    right.number_input(
+        "Top k", 1, MOST_K, key="pick_k", on_change=_picked_k, help="How many of each list are drawn and compared."
+    )
+    return chosen, k
+
+
+def _k(said: str | None) -> int:
+    return min(max(int(said), 1), MOST_K) if said is not None and said.isascii() and said.isdecimal() else K
+
+
+def _picked_pipelines() -> None:
+    picked: list[str] = st.session_state["pick_vs"]
+    if picked:
+        st.query_params["vs"] = ",".join(picked)
+    else:
+        st.query_params.pop("vs", None)
+
+
+def _picked_k() -> None:
+    k = st.session_state["pick_k"]
+    if k in (None, K):
+        st.query_params.pop("k", None)
+    else:
+        st.query_params["k"] = str(k)
+
+
+def _label(text: str) -> str:
+    """A preset's name, or the stages of a pipeline's text."""
+    if text.upper() in PRESETS:
+        return text.upper()
+    try:
+        stages = from_text(text)
+    except PipelineError:
+        return shortened(text, CHIP)
+    return shortened(" → ".join(type(stage).__name__ for stage in stages), CHIP)
+
+
+def _others(found: Retrieval, memory: Memory, pipelines: Sequence[Pipeline]) -> tuple[PipelineRun, ...] | None:
+    """The other runs: here where that takes milliseconds, else by the worker; None as long as it is at it."""
+    neural = memory.scorer.neural and any(isinstance(stage, CrossEncoder) for stages in pipelines for stage in stages)
+    session = found.session
+    if not neural:
+        return run_pipelines(memory, session, found.query, pipelines, at=found.at)
+    day = found.at.date()
+    value = working.wait(
+        "compare",
+        {
+            "query": found.query,
+            "session": session.id,
+            "project": session.project_id,
+            "work_type": session.work_type,
+            "pipelines": [to_text(stages) for stages in pipelines],
+            "moment": _moment(found.at),
+        },
+        Scope.of_days(view().scope.reach, day, day, session.org_id),
+        words="Comparing pipelines",
+        beside={"at": found.at.isoformat()},
+    )
+    return None if value is None else runs_from_json(value)
+
+
+def _moment(at: datetime) -> str:
+    """What tells two moments apart: a logged one exactly, the present by the minute, or each rerun would ask anew."""
+    recent = datetime.now(UTC) - at < RECENT
+    return at.isoformat(timespec="minutes") if recent else at.isoformat()
+
+
+def _listed(result: Compared) -> pd.DataFrame:
+    rows = [
+        (column, rank, id_, text, id_ in set(run.block))
+        for column, run in enumerate(result.runs)
+        for rank, (id_, text) in enumerate(zip(run.ids, run.texts, strict=True), 1)
+    ]
+    return pd.DataFrame(rows, columns=["column", "rank", "id", "text", "in_block"])
+
+
+def _notes(result: Compared) -> dict[int, str]:
+    failed = {place: "could not be run" for place, run in enumerate(result.runs) if run.failed is not None}
+    empty = {place: "found nothing" for place, run in enumerate(result.runs) if run.failed is None and not run.ids}
+    return failed | empty
+
+
+def _trouble(result: Compared, labels: Sequence[str]) -> None:
+    """Which lists are missing or not what they should be, before anyone compares them."""
+    told = [f"{label}: {run.failed}" for label, run in zip(labels, result.runs, strict=True) if run.failed is not None]
+    told += [f"{label}: {what}" for label, run in zip(labels, result.runs, strict=True) for what in run.degraded]
+    if told:
+        st.markdown(":small[:orange[:material/warning: Failed or degraded]]", help=TROUBLE)
+        st.text("\n".join(told))
+
+
+def _finding(result: Compared, labels: Sequence[str]) -> str:
+    pairs = result.against_present()
+    if not pairs:
+        return "Nothing to compare with"
+    first = set(result.runs[0].ids[: result.k])
+    kept = [
+        f"{labels[pair.second]} keeps {len(first & set(result.runs[pair.second].ids[: result.k]))}" for pair in pairs
+    ]
+    return f"Of the {len(first)} best of {labels[0]}, {', '.join(kept)}"
+
+
+def _agreement(result: Compared, labels: Sequence[str]) -> None:
+    rows = [
+        {
+            "pair": f"{labels[pair.first]}  ↔  {labels[pair.second]}",
+            "overlap": pair.overlap,
+            "jaccard": pair.jaccard,
+            "rbo": pair.rbo,
+            "tau": pair.tau,
+            "both": pair.in_both,
+            "entered": len(pair.entered),
+            "left": len(pair.left),
+        }
+        for pair in result.pairs
+    ]
+    if not rows:
+        return
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        pd.DataFrame(rows).astype(dict.fromkeys(("overlap", "jaccard", "rbo", "tau"), "float64")),
+        key="compare_agreement",
+        hide_index=True,
+        placeholder=MISSING,
+        column_config={
+            "pair": st.column_config.TextColumn("Pair", width="large"),
+            "overlap": number(f"Overlap@{result.k}", format="%.3g", help=OVERLAP),
+            "jaccard": number(f"Jaccard@{result.k}", format="%.3g", help=JACCARD),
+            "rbo": number("RBO", format="%.3g", help=RBO),
+            "tau": number("τ-b", format="%.3g", help=TAU),
+            "both": number("In both", help="Observations that both lists hold; τ-b is about their order."),
+            "entered": number("Enter block", help="In the second's memory block and not in the first's."),
+            "left": number("Leave block", help="In the first's memory block and not in the second's."),
+        },
+    )
+
+
+def _flips(result: Compared, labels: Sequence[str]) -> None:
+    """Which observations the agent would be given in addition, and which no more."""
+    present, texts = result.runs[0], result.texts
+    rows = [
+        {
+            "pipeline": labels[pair.second],
+            "change": change,
+            "text": texts.get(id_, MISSING),
+            "before": present.rank(id_),
+            "after": result.runs[pair.second].rank(id_),
+            "id": id_,
+        }
+        for pair in result.against_present()
+        for change, ids in (("▲ enters", pair.entered), ("▼ leaves", pair.left))
+        for id_ in ids
+    ]
+    if not rows:
+        if result.against_present():
+            st.caption("The memory block holds the same observations under each of them.")
+        return
+    ranks = ("before", "after")
+    st.dataframe(
+        pd.DataFrame(rows).astype(dict.fromkeys(ranks, "Int64")),
+        key="compare_flips",
+        hide_index=True,
+        placeholder=MISSING,
+        column_config={
+            "pipeline": st.column_config.TextColumn("Under"),
+            "change": st.column_config.TextColumn("Memory block", help="Against the block of A."),
+            "text": st.column_config.TextColumn("Observation", width="large"),
+            "before": st.column_config.NumberColumn("Rank in A", help="A dash: not in its list."),
+            "after": st.column_config.NumberColumn("Rank there", help="A dash: not in its list."),
+            "id": st.column_config.TextColumn("Id", width="small"),
+        },
+    )
+
+
+READING = (
+    "Filled: in the memory block. Diamond: not among the best k of A. Lines to the right rise (teal) or fall "
+    "(vermilion) in the next list; where there is none, the observation is not among its best k."
+)
+TROUBLE = "A list that failed is not an empty list, and one that is degraded may differ for that reason alone."
+OVERLAP = "Shared observations among the best k, as a share of the shorter list's best k."
+JACCARD = "Shared observations among the best k of both, as a share of all different ones there."
+RBO = "Rank-biased overlap, p = 0.9: agreement that counts the first places most. 1 the same list, 0 nothing shared."
+TAU = "Kendall's τ-b of what both lists hold: 1 the same order, −1 the reverse. A dash where fewer than two are shared."

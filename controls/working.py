@@ -1,0 +1,114 @@
+"""What takes long, as a page waits for it: progress, a way to stop it, and one sentence when there is no result."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from controls import loading
+from controls.messages import counted
+from jobs.worker_pool import CANCELLED, question_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jobs.worker_pool import Job
+    from queries.scope import Scope
+
+    Asked = tuple[str, Mapping[str, Any], Scope, Mapping[str, Any] | None]
+
+AT_ONCE = 0.3  # seconds; what is ready within them never shows that it was waited for
+POLL = 0.5
+WHO, STOPPED = "working_who", "working_stopped"
+
+
+def wait(
+    task: str,
+    params: Mapping[str, Any],
+    scope: Scope,
+    *,
+    words: str,
+    beside: Mapping[str, Any] | None = None,
+) -> Any:  # noqa: ANN401 - JSON, as the task returned it
+    """The value of a task, or None while it is at work, was stopped or failed, which is then drawn here.
+
+    A rerun finds the same run again. ``words`` say what is being done; ``beside`` are parameters that make no other
+    question. Only constants in ``words``: they go to Markdown.
+    """
+    pool, question = loading.workers(), question_of(task, params, scope)
+    asked = (task, dict(params), scope, beside)
+    if question in _stopped() and ((known := pool.find(question)) is None or known.state != "done"):
+        _over(CANCELLED, asked)
+        return None
+    _stopped().discard(question)
+    job = _ask(*asked)
+    job.over.wait(AT_ONCE)
+    if job.state == "done":
+        return job.value()
+    if job.over.is_set():
+        _over(job.sentence, asked)
+    else:
+        _watch(question, words)
+    return None
+
+
+def _ask(
+    task: str, params: Mapping[str, Any], scope: Scope, beside: Mapping[str, Any] | None, *, again: bool = False
+) -> Job:
+    version = loading.version(scope.reach)
+    return loading.workers().ask(task, params, scope, version, who=_who(), beside=beside, again=again)
+
+
+@st.fragment(run_every=POLL)
+def _watch(question: str, words: str) -> None:
+    """How far a run is, until it is over: then the whole page runs once more and finds the result."""
+    job = loading.workers().find(question, _who())
+    if job is None or job.over.is_set() or question in _stopped():
+        st.rerun()
+    bar, button = st.columns((6, 1), vertical_alignment="center")
+    bar.progress(_share(job), text=_told(job, words))
+    button.button("Cancel", key=f"cancel_{question[:16]}", on_click=_stop, args=(question,), width="stretch")
+
+
+def _share(job: Job) -> float:
+    progress = job.progress
+    return min(max(progress.done / progress.total, 0.0), 1.0) if progress.total else 0.0
+
+
+def _told(job: Job, words: str) -> str:
+    if job.state == "waiting" and (ahead := loading.workers().ahead_of(job)):
+        return f"{words}: waiting, {counted(ahead, 'task')} before this one"
+    if job.state == "waiting":
+        return f"{words}: waiting for a free worker, {counted(loading.workers().waiting, 'task')} in the queue"
+    step = f", {job.progress.words}" if job.progress.words else ""
+    return f"{words}{step} · {job.seconds:.0f} s of at most {job.limit:.0f}"
+
+
+def _over(sentence: str, asked: Asked) -> None:
+    said, button = st.columns((6, 1), vertical_alignment="center")
+    said.info(sentence, icon=":material/hourglass_disabled:")
+    button.button("Try again", key=f"again_{asked[0]}", on_click=_again, args=asked, width="stretch")
+
+
+def _stop(question: str) -> None:
+    _stopped().add(question)
+    loading.workers().cancel(question, _who())
+
+
+def _again(task: str, params: Mapping[str, Any], scope: Scope, beside: Mapping[str, Any] | None) -> None:
+    _stopped().discard(question_of(task, params, scope))
+    _ask(task, params, scope, beside, again=True)
+
+
+def _who() -> str:
+    """This browser session among those that wait for the same run."""
+    who: str = st.session_state.setdefault(WHO, token_hex(8))
+    return who
+
+
+def _stopped() -> set[str]:
+    """The questions that this session gave up, whoever else may still wait for them."""
+    stopped: set[str] = st.session_state.setdefault(STOPPED, set())
+    return stopped

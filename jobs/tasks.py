@@ -1,0 +1,28 @@
+"""What the worker can be asked for: a name, the function behind it, and how long it may take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LIMIT = 30.0  # seconds (C5: an explicit "run")
+
+Params = Mapping[str, Any]
+Report = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """``module:function`` of ``analysis/``, called with (memory, scope, params, report); its value goes through JSON.
+
+    ``memory.store`` only reads, and only what the caller may see. ``report`` takes steps done, steps in all, and words.
+    """
+
+    function: str
+    limit: float = LIMIT
+
+
+TASKS: dict[str, Task] = {
+    "compare": Task("analysis.compared:compare_in_worker"),
+}

@@ -1,0 +1,27 @@
+"""The Compare panel alone, inside a view set up as the shell does it: for the tests of the panel and of the worker."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from controls import compare, loading
+from controls.access import current_principal
+from controls.view import shown_to
+from queries.scope import Scope
+from retrieval.pipelines import named_pipeline
+from retrieval.retrieve import AgentSession, retrieve
+
+st.set_page_config(layout="wide")
+principal = current_principal()
+today = datetime.now(UTC).date()
+said = st.query_params
+scope = Scope.of_days(principal.reach, today, today, said.get("org", "acme"))
+with shown_to(principal, scope):
+    memory = loading.memory()
+    st.text(f"run at {datetime.now(UTC):%H:%M:%S.%f}")
+    st.button("Something else")
+    question = said.get("q", "fix null pointer in auth middleware")
+    moment = datetime.fromisoformat(said["now"]) if "now" in said else None
+    session = AgentSession(scope.org or "")
+    found = retrieve(memory, session, question, named_pipeline(preset=said.get("preset", "LIVE")), moment)
+    compare.panel(found, memory)
