@@ -65,6 +65,19 @@ def unknown_in_link(what: str) -> None:
     )
 
 
+def replay_needs_one_organization() -> None:
+    """A replay for all organizations at once, whose settings and flags differ."""
+    st.info("Settings are tried on one organization's log. Choose one in the sidebar.", icon=":material/apartment:")
+
+
+def nothing_replayed() -> None:
+    """A scope with a log of which nothing can be replayed."""
+    st.info(
+        "None of the logged retrievals can be replayed, for the reasons above. Choose a longer window.",
+        icon=":material/search_off:",
+    )
+
+
 def nothing_found(what: str) -> None:
     """A scope that holds none of what the page shows."""
     st.info(f"No {what} in this scope. Choose a longer window or another organization.", icon=":material/search_off:")

@@ -48,6 +48,14 @@ SECTIONS = {
             "What each organization stores and retrieves, what feedback changed",
         ),
     ],
+    "Feedback": [
+        Entry(
+            "what_if.py",
+            "What-if",
+            ":material/tune:",
+            "What other settings would have done to the retrievals that were logged",
+        ),
+    ],
 }
 
 

@@ -1,0 +1,109 @@
+"""The sensitivity map: flips per 100 retrievals over λ and boost scale, and where the top 5 mostly stay."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from charts.look import DOWN, UP, finish
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+QUIET = "rgba(143, 163, 173, 0.12)"
+ALL_DIGITS = 100
+CELL = 46  # pixels; a click anywhere in a cell finds its mark
+
+
+def sensitivity(
+    cells: pd.DataFrame, lambdas: Sequence[str], boosts: Sequence[str], chosen: tuple[str, str], safe: float
+) -> go.Figure:
+    """A cell per λ (left to right) and boost (upwards), ``cells`` having lam, boost, flips and kept by their labels.
+
+    The number is flips per 100 retrievals, the teal line encloses where at least ``safe`` keep their top 5, the ring is
+    where the settings are. ``customdata`` of a mark names its cell.
+    """
+    places = pd.MultiIndex.from_product([boosts, lambdas])
+    flips, kept = (
+        cells.set_index(["boost", "lam"])[name].reindex(places).to_numpy("float64").reshape(len(boosts), len(lambdas))
+        for name in ("flips", "kept")
+    )
+    xs, ys = list(range(len(lambdas))), list(range(len(boosts)))
+    marks = [(x, y) for y in ys for x in xs]
+    figure = go.Figure(
+        [
+            go.Heatmap(
+                x=xs,
+                y=ys,
+                z=flips,
+                colorscale=[[0, QUIET], [1, DOWN]],
+                zmin=0,
+                xgap=2,
+                ygap=2,
+                hoverinfo="skip",
+                colorbar={"title": {"text": "flips per 100", "side": "right"}, "thickness": 10, "outlinewidth": 0},
+            ),
+            go.Contour(
+                x=xs,
+                y=ys,
+                z=kept,
+                contours={"start": safe, "end": safe, "size": 1, "coloring": "lines"},
+                colorscale=[[0, UP], [1, UP]],
+                line={"width": 3},
+                showscale=False,
+                hoverinfo="skip",
+            ),
+            go.Scatter(
+                x=[x for x, _ in marks],
+                y=[y for _, y in marks],
+                mode="markers+text",
+                text=[_number(flips[y, x]) for x, y in marks],
+                customdata=[[lambdas[x], boosts[y], f"{flips[y, x]:.4g}", f"{100 * kept[y, x]:.3g}"] for x, y in marks],
+                marker={"size": CELL, "symbol": "square", "color": "rgba(0, 0, 0, 0)"},
+                selected={"marker": {"opacity": 0}},
+                unselected={"marker": {"opacity": 0}},
+                hovertemplate=(
+                    "λ %{customdata[0]}, boost %{customdata[1]}<br>%{customdata[2]} flips per 100 retrievals<br>"
+                    "%{customdata[3]} % keep their top 5<br>click to set both<extra></extra>"
+                ),
+            ),
+        ]
+    )
+    if chosen[0] in lambdas and chosen[1] in boosts:
+        _ring(figure, lambdas.index(chosen[0]), boosts.index(chosen[1]))
+    figure.update_layout(showlegend=False)
+    inside = int((kept >= safe).sum())
+    share = f"{100 * safe:.3g} %"
+    title = f"{inside} of {kept.size} settings keep the top 5 of at least {share} of the retrievals"
+    figure = finish(figure, title, height=360)
+    figure.update_layout(hovermode="closest", clickmode="event+select")
+    ticks = {"tickmode": "array", "zeroline": False, "fixedrange": True, "showgrid": False}
+    figure.update_xaxes(**ticks, tickvals=xs, ticktext=list(lambdas), title="λ: score alone (off) to more difference")
+    figure.update_yaxes(
+        **ticks,
+        tickvals=ys,
+        ticktext=list(boosts),
+        title="boost scale",
+        rangemode="normal",
+        range=[-0.5, len(ys) - 0.5],
+    )
+    return figure
+
+
+def _number(value: float) -> str:
+    """Three digits; a cell that could not be replayed has none."""
+    return "—" if math.isnan(value) else f"{value:,.0f}" if value >= ALL_DIGITS else f"{value:.3g}"
+
+
+def _ring(figure: go.Figure, x: int, y: int) -> None:
+    figure.add_shape(
+        type="rect",
+        x0=x - 0.48,
+        x1=x + 0.48,
+        y0=y - 0.48,
+        y1=y + 0.48,
+        line={"width": 2, "color": "rgb(143, 163, 173)", "dash": "dot"},
+    )
