@@ -226,7 +226,7 @@ def _effects(found: Replayed) -> Effects:
 
 
 def _movers(groups: list[Replayed]) -> tuple[Mover, ...]:
-    """The observations that entered or left most often."""
+    """Who entered more often than they left, most first, then who left more often, most last."""
     nobody = np.empty(0, "S16")
     inside = [(each.group.id, each.group.logged.inside, each.order.inside) for each in groups]
     entered = np.concatenate([nobody, *(ids[is_ & ~was] for ids, was, is_ in inside)])
@@ -234,5 +234,7 @@ def _movers(groups: list[Replayed]) -> tuple[Mover, ...]:
     ids, codes = np.unique(np.concatenate((entered, left)), return_inverse=True)
     ins = np.bincount(codes[: len(entered)], minlength=len(ids))
     outs = np.bincount(codes[len(entered) :], minlength=len(ids))
-    most = np.lexsort((ids, -np.abs(ins - outs)))[:MOVERS]
-    return tuple(Mover(id_text(bytes(ids[n])), int(ins[n]), int(outs[n])) for n in most.tolist())
+    order = np.lexsort((ids, outs - ins))
+    # half of them from either end: who gains most, who loses most
+    ends = [*order[: MOVERS // 2].tolist(), *order[max(MOVERS // 2, len(order) - MOVERS // 2) :].tolist()]
+    return tuple(Mover(id_text(bytes(ids[n])), int(ins[n]), int(outs[n])) for n in ends)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from queries.engine import Store
     from queries.scope import Scope
 
-# none is the order by score; 0.78 and 0.1 are the documents' own
+# no λ is the order by score, no boost the one that was logged; 0.78 and 0.1 are the documents' own
 LAMBDAS: tuple[float | None, ...] = (None, 0.98, 0.9, 0.78, 0.6)
-BOOSTS: tuple[float | None, ...] = (0.0, 0.05, 0.1, 0.2, 0.4)
+BOOSTS: tuple[float | None, ...] = (None, 0.0, 0.05, 0.1, 0.2)
 SAFE = 0.95  # of the retrievals keep their top 5
 
 

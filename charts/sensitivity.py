@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -13,7 +14,10 @@ from charts.look import DOWN, UP, finish
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
 QUIET = "rgba(143, 163, 173, 0.12)"
+ON_DARK, ON_QUIET = "#ffffff", "rgb(112, 128, 138)"  # readable on its cell in both themes
 ALL_DIGITS = 100
 CELL = 46  # pixels; a click anywhere in a cell finds its mark
 
@@ -33,6 +37,7 @@ def sensitivity(
     )
     xs, ys = list(range(len(lambdas))), list(range(len(boosts)))
     marks = [(x, y) for y in ys for x in xs]
+    most = max(1.0, float(pd.Series(flips.ravel()).max(skipna=True)))
     figure = go.Figure(
         [
             go.Heatmap(
@@ -41,27 +46,20 @@ def sensitivity(
                 z=flips,
                 colorscale=[[0, QUIET], [1, DOWN]],
                 zmin=0,
+                zmax=most,
                 xgap=2,
                 ygap=2,
                 hoverinfo="skip",
                 colorbar={"title": {"text": "flips per 100", "side": "right"}, "thickness": 10, "outlinewidth": 0},
             ),
-            go.Contour(
-                x=xs,
-                y=ys,
-                z=kept,
-                contours={"start": safe, "end": safe, "size": 1, "coloring": "lines"},
-                colorscale=[[0, UP], [1, UP]],
-                line={"width": 3},
-                showscale=False,
-                hoverinfo="skip",
-            ),
+            _border(kept >= safe),
             go.Scatter(
                 x=[x for x, _ in marks],
                 y=[y for _, y in marks],
                 mode="markers+text",
                 text=[_number(flips[y, x]) for x, y in marks],
                 customdata=[[lambdas[x], boosts[y], f"{flips[y, x]:.4g}", f"{100 * kept[y, x]:.3g}"] for x, y in marks],
+                textfont={"color": [ON_DARK if flips[y, x] > most / 2 else ON_QUIET for x, y in marks]},
                 marker={"size": CELL, "symbol": "square", "color": "rgba(0, 0, 0, 0)"},
                 selected={"marker": {"opacity": 0}},
                 unselected={"marker": {"opacity": 0}},
@@ -78,19 +76,37 @@ def sensitivity(
     inside = int((kept >= safe).sum())
     share = f"{100 * safe:.3g} %"
     title = f"{inside} of {kept.size} settings keep the top 5 of at least {share} of the retrievals"
-    figure = finish(figure, title, height=360)
+    figure = finish(figure, title, height=540)
     figure.update_layout(hovermode="closest", clickmode="event+select")
     ticks = {"tickmode": "array", "zeroline": False, "fixedrange": True, "showgrid": False}
-    figure.update_xaxes(**ticks, tickvals=xs, ticktext=list(lambdas), title="λ: score alone (off) to more difference")
+    figure.update_xaxes(
+        **ticks,
+        range=[-0.55, len(xs) - 0.45],
+        tickvals=xs,
+        ticktext=list(lambdas),
+        title="λ: score alone (off) to more difference",
+    )
     figure.update_yaxes(
         **ticks,
         tickvals=ys,
         ticktext=list(boosts),
         title="boost scale",
         rangemode="normal",
-        range=[-0.5, len(ys) - 0.5],
+        range=[-0.55, len(ys) - 0.45],
     )
     return figure
+
+
+def _border(inside: npt.NDArray[np.bool_]) -> go.Scatter:
+    """A line along every edge where a cell inside meets one outside, or the rim of the map."""
+    padded = np.pad(inside, 1)
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for y, x in np.argwhere(padded[:, 1:] != padded[:, :-1]).tolist():
+        xs, ys = [*xs, x - 0.5, x - 0.5, None], [*ys, y - 1.5, y - 0.5, None]
+    for y, x in np.argwhere(padded[1:] != padded[:-1]).tolist():
+        xs, ys = [*xs, x - 1.5, x - 0.5, None], [*ys, y - 0.5, y - 0.5, None]
+    return go.Scatter(x=xs, y=ys, mode="lines", line={"width": 4, "color": UP}, hoverinfo="skip")
 
 
 def _number(value: float) -> str:

@@ -238,7 +238,7 @@ def _sides(found: Difference) -> str:
 def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any]) -> None:
     """A table of retrievals; its button opens one in the inspector, by id."""
     st.dataframe(
-        rows.assign(open="Inspect"),
+        rows.assign(open="Inspect")[["open", *rows.columns]],
         hide_index=True,
         key=key,
         column_config={

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs import aggregation, contradictions, demo, doctor, grant, migrate, rank
+from jobs import aggregation, contradictions, demo, doctor, grant, migrate, rank, replay
 from queries.embedded import EmbeddedError
 from queries.errors import StoreError
 from settings import Settings, SettingsError
@@ -31,6 +31,7 @@ JOBS = {
     "migrate": Job("create or update schema rankscope", migrate.arguments, migrate.main),
     "demo": Job("prepare the embedded store and fill it once", demo.arguments, demo.main),
     "rank": Job("rank what a store remembers about a question, and record nothing", rank.arguments, rank.main),
+    "replay": Job("say what other settings would have done to what was logged", replay.arguments, replay.main),
     "aggregate": Job("refresh clusters and contradictions of every scope", aggregation.arguments, aggregation.main),
     "contradictions": Job(
         "say which observations of a file contradict each other", contradictions.arguments, contradictions.main
@@ -66,6 +67,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         grant.GrantError,
         migrate.MigrateError,
         rank.RankError,
+        replay.ReplayError,
     ) as error:
         return _fail(str(error))
     except KeyboardInterrupt:

@@ -26,6 +26,23 @@ PANELS = {
 }
 
 
+def replay(settings: WhatIf, scope: Scope) -> Replay | None:
+    """The replay with its coverage and figures; None where there is nothing to go on with, which is then said."""
+    value = working.wait("replay", {"what_if": settings.to_json()}, scope, words="Replaying the log")
+    if value is None:
+        return None
+    found = replay_from_json(value)
+    if not found.coverage.logged:
+        messages.nothing_found("retrievals")
+        return None
+    replayed.coverage(found.coverage)
+    if not found.coverage.replayed:
+        messages.nothing_replayed()
+        return None
+    replayed.figures(found)
+    return found
+
+
 def draw_map(settings: WhatIf, scope: Scope) -> None:
     """The sensitivity map; λ and boost of the settings only move the ring on it."""
     around = replace(settings, lam=None, boost=None)
@@ -55,23 +72,16 @@ def draw_panel(found: Replay, scope: Scope) -> None:
 
 def main(scope: Scope) -> None:
     """Settings beside the picture; figures and lists of what they would have done."""
+    top = st.container()
     picture, panel = st.columns([3, 1], gap="medium")
     with panel:
         settings = what_if.choose()
-    with picture:
-        value = working.wait("replay", {"what_if": settings.to_json()}, scope, words="Replaying the log")
-        if value is None:
-            return
-        found = replay_from_json(value)
-        if not found.coverage.logged:
-            messages.nothing_found("retrievals")
-            return
-        replayed.coverage(found.coverage)
-        if not found.coverage.replayed:
-            messages.nothing_replayed()
-            return
-        replayed.figures(found)
-        draw_map(settings, scope)
+    with top:
+        found = replay(settings, scope)
+    if found is not None:
+        with picture:
+            draw_map(settings, scope)
+            st.caption(replayed.CAVEAT)
         draw_panel(found, scope)
 
 
