@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 QUIET = "rgba(143, 163, 173, 0.12)"
-ON_DARK, ON_QUIET = "#ffffff", "rgb(112, 128, 138)"  # readable on its cell in both themes
+ON_STRONG, STRONG = "#ffffff", 0.6
 ALL_DIGITS = 100
 CELL = 46  # pixels; a click anywhere in a cell finds its mark
 
@@ -53,13 +53,12 @@ def sensitivity(
                 colorbar={"title": {"text": "flips per 100", "side": "right"}, "thickness": 10, "outlinewidth": 0},
             ),
             _border(kept >= safe),
+            *_numbers(flips, most),
             go.Scatter(
                 x=[x for x, _ in marks],
                 y=[y for _, y in marks],
-                mode="markers+text",
-                text=[_number(flips[y, x]) for x, y in marks],
+                mode="markers",
                 customdata=[[lambdas[x], boosts[y], f"{flips[y, x]:.4g}", f"{100 * kept[y, x]:.3g}"] for x, y in marks],
-                textfont={"color": [ON_DARK if flips[y, x] > most / 2 else ON_QUIET for x, y in marks]},
                 marker={"size": CELL, "symbol": "square", "color": "rgba(0, 0, 0, 0)"},
                 selected={"marker": {"opacity": 0}},
                 unselected={"marker": {"opacity": 0}},
@@ -75,7 +74,7 @@ def sensitivity(
     figure.update_layout(showlegend=False)
     inside = int((kept >= safe).sum())
     share = f"{100 * safe:.3g} %"
-    title = f"{inside} of {kept.size} settings keep the top 5 of at least {share} of the retrievals"
+    title = f"{inside} of {kept.size} settings keep {share} of the top fives"
     figure = finish(figure, title, height=540)
     figure.update_layout(hovermode="closest", clickmode="event+select")
     ticks = {"tickmode": "array", "zeroline": False, "fixedrange": True, "showgrid": False}
@@ -107,6 +106,17 @@ def _border(inside: npt.NDArray[np.bool_]) -> go.Scatter:
     for y, x in np.argwhere(padded[1:] != padded[:-1]).tolist():
         xs, ys = [*xs, x - 1.5, x - 0.5, None], [*ys, y - 0.5, y - 0.5, None]
     return go.Scatter(x=xs, y=ys, mode="lines", line={"width": 4, "color": UP}, hoverinfo="skip")
+
+
+def _numbers(flips: npt.NDArray[np.float64], most: float) -> list[go.Scatter]:
+    """The figure in each cell: white on strong colour, elsewhere in the theme's own."""
+    strong = np.nan_to_num(flips) > STRONG * most
+    traces = []
+    for cells, font in ((~strong, None), (strong, {"color": ON_STRONG})):
+        ys, xs = np.nonzero(cells)
+        words = [_number(value) for value in flips[cells]]
+        traces.append(go.Scatter(x=xs, y=ys, mode="text", text=words, textfont=font, hoverinfo="skip"))
+    return traces
 
 
 def _number(value: float) -> str:

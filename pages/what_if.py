@@ -73,7 +73,7 @@ def draw_panel(found: Replay, scope: Scope) -> None:
 def main(scope: Scope) -> None:
     """Settings beside the picture; figures and lists of what they would have done."""
     top = st.container()
-    picture, panel = st.columns([3, 1], gap="medium")
+    picture, panel = st.columns([5, 2], gap="medium")
     with panel:
         settings = what_if.choose()
     with top:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 IMAGES = ROOT / "docs" / "images"
-PAGES = {"overview": "/?window=30d"}
+PAGES = {"overview": "/?window=30d", "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2"}
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {

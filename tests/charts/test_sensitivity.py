@@ -22,13 +22,14 @@ def cells(flips: list[float | None], kept: list[float | None]) -> pd.DataFrame:
 class TestMap:
     def test_cells_stand_where_their_labels_say(self) -> None:
         figure = sensitivity(cells([0, 10, 20, 345.6], [1, 0.96, 0.5, 0.1]), LAMBDAS, BOOSTS, ("0.9", "0.1"), 0.95)
-        heat, border, marks = figure.data
+        heat, border, faint, strong, marks = figure.data
         assert heat.z.tolist() == [[0, 10], [20, 345.6]]
-        assert list(marks.text) == ["0", "10", "20", "346"]
+        assert (list(faint.text), list(strong.text)) == (["0", "10", "20"], ["346"])
+        assert (list(strong.x), list(strong.y)) == ([1], [1])
         assert [list(entry[:2]) for entry in marks.customdata] == [
             ["off", "as logged"], ["0.9", "as logged"], ["off", "0.1"], ["0.9", "0.1"],
         ]  # fmt: skip
-        assert figure.layout.title.text == "2 of 4 settings keep the top 5 of at least 95 % of the retrievals"
+        assert figure.layout.title.text == "2 of 4 settings keep 95 % of the top fives"
         # the lower row is safe: an outline of six edges around two cells
         assert len([x for x in border.x if x is None]) == 6
         assert max(y for y in border.y if y is not None) == 0.5
@@ -37,7 +38,7 @@ class TestMap:
 
     def test_a_cell_that_could_not_be_replayed_is_no_zero(self) -> None:
         figure = sensitivity(cells([0, None, 20, None], [1, None, 0.5, None]), LAMBDAS, BOOSTS, ("0.5", "0.1"), 0.95)
-        assert list(figure.data[2].text) == ["0", "—", "20", "—"]
+        assert [*figure.data[2].text, *figure.data[3].text] == ["0", "—", "—", "20"]
         assert np.isnan(figure.data[0].z[0][1])
         assert not figure.layout.shapes
 

@@ -91,10 +91,10 @@ def test_as_logged_changes_nothing_and_says_so(page: Any) -> None:  # noqa: ANN4
 def test_the_map_names_its_cells(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a")
     specs = [json.loads(chart.proto.spec) for chart in test.get("plotly_chart")]
-    marks = next(trace for trace in specs[0]["data"] if trace.get("mode") == "markers+text")
+    marks = next(trace for trace in specs[0]["data"] if trace.get("mode") == "markers")
     assert [entry[:2] for entry in marks["customdata"]][:2] == [["off", "as logged"], ["0.98", "as logged"]]
     # no vectors are stored here: only the order by score can be replayed
-    assert marks["text"][:5] == ["0", "—", "—", "—", "—"]
+    assert [entry[2] for entry in marks["customdata"]][:5] == ["0", "—", "—", "—", "—"]
 
 
 def test_a_knob_goes_into_the_address_and_back(page: Any) -> None:  # noqa: ANN401 - a function
