@@ -171,12 +171,12 @@ class Replayer:
         for each in groups:
             before, after = each.group.logged.ranks, each.order.ranks
             inside = each.order.inside
-            for row, column in np.argwhere(each.group.logged.inside != inside).tolist():
+            listed = np.isin(each.group.retrieval, list(wanted))[:, None]
+            for row, column in np.argwhere((each.group.logged.inside != inside) & listed).tolist():
                 retrieval, cell = int(each.group.retrieval[row]), (row, column)
-                if retrieval in wanted:
-                    id_ = id_text(bytes(each.group.id[cell]))
-                    flip = (bool(inside[cell]), int(before[cell]), int(after[cell]))
-                    found.setdefault(retrieval, []).append(BlockFlip(self.pool.retrieval[retrieval], id_, *flip))
+                id_ = id_text(bytes(each.group.id[cell]))
+                flip = (bool(inside[cell]), int(before[cell]), int(after[cell]))
+                found.setdefault(retrieval, []).append(BlockFlip(self.pool.retrieval[retrieval], id_, *flip))
         return {retrieval: sorted(flips, key=lambda flip: flip.after) for retrieval, flips in found.items()}
 
 

@@ -52,7 +52,7 @@ class Oracle:
             for row in connection.execute(LOG, (org,)):
                 self.rows[row[0]].append(row)
             self.observed = {row[0]: row for row in connection.execute(OBSERVED, (org,))}
-            self.budget = dict(connection.execute(BUDGETS, (org,)).fetchall())
+            self.budget: dict[str, int] = dict(connection.execute(BUDGETS, (org,)).fetchall())
 
     def replay(self, retrieval: str, settings: WhatIf) -> Slow:
         """One retrieval under settings, with clusters made of nothing but what existed then."""

@@ -58,7 +58,7 @@ def oracle(demo_address: str) -> object:
     return cache(lambda org: Oracle(demo_address, org))
 
 
-def ordered(group: Group, order: np.ndarray, row: int) -> tuple[str, ...]:  # type: ignore[type-arg]
+def ordered(group: Group, order: np.ndarray, row: int) -> tuple[str, ...]:
     return tuple(id_text(bytes(id_)) for id_ in group.id[row][order[row]])
 
 
