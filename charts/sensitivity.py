@@ -58,7 +58,7 @@ def sensitivity(
                 x=[x for x, _ in marks],
                 y=[y for _, y in marks],
                 mode="markers",
-                customdata=[[lambdas[x], boosts[y], f"{flips[y, x]:.4g}", f"{100 * kept[y, x]:.3g}"] for x, y in marks],
+                customdata=[[lambdas[x], boosts[y], _number(flips[y, x]), _number(100 * kept[y, x])] for x, y in marks],
                 marker={"size": CELL, "symbol": "square", "color": "rgba(0, 0, 0, 0)"},
                 selected={"marker": {"opacity": 0}},
                 unselected={"marker": {"opacity": 0}},

@@ -154,4 +154,4 @@ class TestScope:
         org = sample.add_organization(owner, "org_empty")
         found = replay(store, scope(org), WhatIf(lam=0.5, boost=0.2))
         assert (found.coverage.logged, found.rbo, found.tau, found.coverage.share) == (0, None, None, None)
-        assert not (found.worst or found.flips or found.movers)
+        assert (len(found.worst), len(found.flips), len(found.movers)) == (0, 0, 0)
