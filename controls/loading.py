@@ -12,6 +12,7 @@ import streamlit as st
 
 import settings
 from analysis.pins import PinResult, check
+from analysis.replay_outcomes import outcomes
 from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from sqlalchemy import Engine
 
+    from analysis.replay_outcomes import Outcomes
     from queries.engine import Question
     from queries.pins import Pin
     from queries.scope import Scope
@@ -165,6 +167,16 @@ def reach_key(reach: Reach) -> str:
 def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: tuple[Question, ...]) -> Answers:  # noqa: ARG001 - the first three are the key
     frames, as_of = store().ask_all(*_questions)
     return Answers(tuple(frames), as_of)
+
+
+def ladder(scope: Scope) -> Outcomes:
+    """What outcomes can tell about one organization, kept until the store's data version changes."""
+    return _ladder(reach_key(scope.reach), repr(scope), version(scope.reach), scope)
+
+
+@st.cache_data(ttl=300, max_entries=50, show_spinner=False)
+def _ladder(scope_key: str, asked: str, version: str, _scope: Scope) -> Outcomes:  # noqa: ARG001 - the first three are the key
+    return outcomes(store(), _scope)
 
 
 @st.cache_data(ttl=2, max_entries=100, show_spinner=False)

@@ -86,6 +86,19 @@ def nothing_recalled() -> None:
     )
 
 
+def replay_needs_one_organization() -> None:
+    """A replay for all organizations at once, whose settings and flags differ."""
+    st.info("Settings are tried on one organization's log. Choose one in the sidebar.", icon=":material/apartment:")
+
+
+def nothing_replayed() -> None:
+    """A scope with a log of which nothing can be replayed."""
+    st.info(
+        "None of the logged retrievals can be replayed, for the reasons above. Choose a longer window.",
+        icon=":material/search_off:",
+    )
+
+
 def not_looked_up(reason: str) -> None:
     """A retrieval that failed before it found anything; the reason is the store's own sentence."""
     st.error(f"{reason[:1].upper()}{reason[1:]}", icon=":material/database_off:")

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs import aggregation, contradictions, demo, doctor, grant, migrate, pins, rank
+from jobs import aggregation, contradictions, demo, doctor, grant, migrate, pins, rank, replay
 from queries.embedded import EmbeddedError
 from queries.errors import StoreError
 from settings import Settings, SettingsError
@@ -32,6 +32,7 @@ JOBS = {
     "demo": Job("prepare the embedded store and fill it once", demo.arguments, demo.main),
     "rank": Job("rank what a store remembers about a question, and record nothing", rank.arguments, rank.main),
     "pins": Job("say whether an organization's pins hold", pins.arguments, pins.main),
+    "replay": Job("say what other settings would have done to what was logged", replay.arguments, replay.main),
     "aggregate": Job("refresh clusters and contradictions of every scope", aggregation.arguments, aggregation.main),
     "contradictions": Job(
         "say which observations of a file contradict each other", contradictions.arguments, contradictions.main
@@ -68,6 +69,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         migrate.MigrateError,
         pins.PinsError,
         rank.RankError,
+        replay.ReplayError,
     ) as error:
         return _fail(str(error))
     except KeyboardInterrupt:

@@ -64,6 +64,14 @@ SECTIONS = {
             in_window=False,
         ),
     ],
+    "Feedback": [
+        Entry(
+            "what_if.py",
+            "What-if",
+            ":material/tune:",
+            "What other settings would have done to the retrievals that were logged",
+        ),
+    ],
 }
 
 

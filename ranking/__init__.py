@@ -54,6 +54,7 @@ from ranking.fusion import (
     reciprocal_rank_fusion,
     two_leg_weights,
 )
+from ranking.growth import corroborating_at
 from ranking.judged import Judged, judge
 from ranking.lexical import LexicalScorer, lexical_score
 from ranking.memory_score import MemoryScore, final_score, memory_scores
@@ -157,6 +158,7 @@ __all__ = [
     "composite_scores",
     "context_budget",
     "contradicts",
+    "corroborating_at",
     "corroboration_boost",
     "dedup",
     "detect_contradictions",

@@ -56,7 +56,7 @@ MAY_IMPORT = {
     "reports": {"analysis", "charts"},
     "analysis": {"retrieval", "queries", "ranking", "numpy"},
     "retrieval": {"queries", "ranking", "numpy", "onnxruntime", "tokenizers", "wordllama", "httpx"},
-    "charts": {"pandas", "plotly"},
+    "charts": {"numpy", "pandas", "plotly"},
     "queries": {"ranking.candidates", "numpy", "sqlalchemy", "psycopg", "alembic", "pandas", "pgvector", "psutil"},
     "ranking": {"numpy", "scipy", "pyarrow"},
 }

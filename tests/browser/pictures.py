@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 IMAGES = ROOT / "docs" / "images"
 QUESTION = "paging through shipments skips or repeats entries"
 INSPECTED = urlencode({"org": "org_tidewater", "q": QUESTION, "preset": "INTENDED", "v": "1"})
-PAGES = {"overview": "/?window=30d", "inspector": f"/inspector?{INSPECTED}"}
+PAGES = {
+    "overview": "/?window=30d",
+    "inspector": f"/inspector?{INSPECTED}",
+    "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
+}
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {

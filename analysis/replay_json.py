@@ -1,0 +1,62 @@
+"""Replays and maps as they travel between the worker and a page, and the tasks that make them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis.replay import BlockFlip, Changed, Mover, Replay, Replayer
+from analysis.replay_fragile import Fragile, Fragility
+from analysis.replay_map import Cell, SensitivityMap, sensitivity_map
+from analysis.replay_pool import Coverage
+from analysis.replay_settings import WhatIf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from queries.scope import Scope
+    from retrieval.retrieve import Memory
+
+    Report = Callable[[int, int, str], None]
+
+
+def replay_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+    """The worker's task ``replay``: ``what_if`` says the settings."""
+    report(0, 2, "reading the log")
+    replayer = Replayer(memory.store, scope)
+    report(1, 2, "replaying the retrievals")
+    return replayer.replay(WhatIf.from_json(params["what_if"])).to_json()
+
+
+def map_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+    """The worker's task ``sensitivity``: the map around the settings of ``what_if``."""
+    return sensitivity_map(memory.store, scope, WhatIf.from_json(params["what_if"]), report).to_json()
+
+
+def replay_from_json(said: dict[str, Any]) -> Replay:
+    """What ``Replay.to_json`` wrote."""
+    listed = {"worst": Changed, "flips": BlockFlip, "movers": Mover}
+    fragile = said["fragile"]
+    return Replay(
+        **{
+            **said,
+            **{name: tuple(kind(**each) for each in said[name]) for name, kind in listed.items()},
+            "what_if": WhatIf.from_json(said["what_if"]),
+            "coverage": _coverage(said["coverage"]),
+            "fragile": fragile
+            and Fragility(**{**fragile, "nearest": tuple(Fragile(**each) for each in fragile["nearest"])}),
+        }
+    )
+
+
+def map_from_json(said: dict[str, Any]) -> SensitivityMap:
+    """What ``SensitivityMap.to_json`` wrote."""
+    return SensitivityMap(
+        lambdas=tuple(said["lambdas"]),
+        boosts=tuple(said["boosts"]),
+        cells=tuple(Cell(**each) for each in said["cells"]),
+        coverage=_coverage(said["coverage"]),
+    )
+
+
+def _coverage(said: dict[str, Any]) -> Coverage:
+    return Coverage(said["logged"], said["replayed"], tuple((name, count) for name, count in said["reasons"]))

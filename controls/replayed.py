@@ -1,0 +1,264 @@
+"""What a replay found: coverage, figures, flips with their texts, worst and fragile retrievals, and the ladder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.replay_pool import REASONS
+from charts.flips import around_the_switch, movers
+from controls import links, loading
+from controls.messages import MISSING, counted, number, percent
+from controls.what_if import AS_LOGGED, OFF
+from queries.replay_shown import ShownObservations, ShownRetrievals
+from queries.retrievals import TOP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analysis.replay import Replay
+    from analysis.replay_map import SensitivityMap
+    from analysis.replay_outcomes import Difference, Outcomes
+    from analysis.replay_pool import Coverage
+    from queries.scope import Scope
+
+METRIC_WIDTH = 144
+QUIET = {"displayModeBar": False}
+GONE = "(deleted, or not yours to see)"
+CAVEAT = (
+    "A replay reorders what was logged: at most 20 candidates of each retrieval. Nothing outside that pool can enter, "
+    "and agents would have gone on differently."
+)
+CHANGED = "Share of the replayed retrievals in which any candidate would have another rank or another fate."
+TOP_CHANGED = f"Share whose first {TOP} observations would be others."
+RBO = (
+    "Rank-biased overlap with the order that was logged, p 0.9: 86 % of its weight lies on the first ten places. "
+    "1 is the same order; above 0.9 few would notice, below 0.7 it is another ranking."
+)
+TAU = "Kendall's τ-b with the order that was logged, over all candidates: 1 the same, 0 unrelated, −1 reversed."
+FLIPS = (
+    "Observations that would enter (▲) or leave (▼) a memory block, per 100 retrievals: all that an agent can notice."
+)
+
+
+def coverage(found: Coverage) -> None:
+    """How much of the log the figures stand on, and why the rest is missing."""
+    lost = [f":orange[:material/warning: {number(count)}: {REASONS[name]}]" for name, count in found.reasons]
+    share = percent(found.replayed, found.logged)
+    facts = f"coverage {share}: {number(found.replayed)} of {counted(found.logged, 'logged retrieval')} replayed"
+    st.markdown(" · ".join(f":small[{part}]" for part in (*lost, f":gray[{facts}]")), help=CAVEAT)
+
+
+def figures(found: Replay) -> None:
+    """Five figures of the replayed retrievals."""
+    count = found.coverage.replayed
+    shown = (
+        ("Order changed", percent(found.changed, count), f"{number(found.changed)} retrievals", CHANGED),
+        (
+            f"Top {TOP} changed",
+            percent(found.top_changed, count),
+            f"{number(found.top_changed)} retrievals",
+            TOP_CHANGED,
+        ),
+        ("Mean RBO", _digits(found.rbo), None, RBO),
+        ("Mean τ-b", _digits(found.tau), None, TAU),
+        (
+            "Flips per 100",
+            _digits(100 * (found.entered + found.left) / count if count else None),
+            f"▲ {number(found.entered)} ▼ {number(found.left)}",
+            FLIPS,
+        ),
+    )
+    with st.container(horizontal=True, gap="small"):
+        for label, value, beside, explained in shown:
+            st.metric(
+                label, value, beside, delta_color="off", delta_arrow="off", border=True, width=METRIC_WIDTH,
+                height="stretch", help=explained,
+            )  # fmt: skip
+
+
+def cells(found: SensitivityMap) -> pd.DataFrame:
+    """The map's cells under the names that the knobs have for them."""
+    return pd.DataFrame(
+        {
+            "lam": [OFF if cell.lam is None else f"{cell.lam:g}" for cell in found.cells],
+            "boost": [AS_LOGGED if cell.boost is None else f"{cell.boost:g}" for cell in found.cells],
+            "flips": [cell.flips for cell in found.cells],
+            "kept": [cell.kept for cell in found.cells],
+        }
+    )
+
+
+def flips(found: Replay, scope: Scope) -> None:
+    """What enters and leaves blocks, with the texts."""
+    if not found.flips:
+        st.caption("No observation enters or leaves a block under these settings.")
+        return
+    texts = _texts(scope, [*(flip.observation for flip in found.flips), *(mover.observation for mover in found.movers)])
+    frame = pd.DataFrame([vars(mover) for mover in found.movers])
+    frame["text"] = [texts.get(id_, GONE) for id_ in frame["observation"]]
+    st.plotly_chart(
+        movers(
+            frame, f"Blocks gain {number(found.entered)} and lose {number(found.left)} observations: who moves most"
+        ),
+        key="movers",
+        config=QUIET,
+        alt="Observations that would enter and leave memory blocks most often",
+    )
+    rows = pd.DataFrame(
+        {
+            "change": ["▲ enters" if flip.entered else "▼ leaves" for flip in found.flips],
+            "rank": [f"{flip.before + 1} → {flip.after + 1}" for flip in found.flips],
+            "text": [texts.get(flip.observation, GONE) for flip in found.flips],
+            "observation": [flip.observation for flip in found.flips],
+            "retrieval": [flip.retrieval for flip in found.flips],
+        }
+    )
+    total = found.entered + found.left
+    if total > len(rows):
+        st.caption(f"The {number(len(rows))} flips of the retrievals that change most, of {number(total)}.")
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key="flips",
+        column_config={
+            "change": st.column_config.TextColumn("In or out", width=85),
+            "rank": st.column_config.TextColumn("Rank", width=80, help="As logged → under these settings, from 1."),
+            "text": st.column_config.TextColumn("Observation", width=520),
+            "observation": st.column_config.TextColumn("Id", width=120),
+            "retrieval": st.column_config.TextColumn("Retrieval", width=120),
+        },
+    )
+
+
+def worst(found: Replay, scope: Scope) -> None:
+    """The retrievals that change most, each with a way to its inspection."""
+    if not found.worst:
+        st.caption("No retrieval changes under these settings.")
+        return
+    asked = _asked(scope, [each.retrieval for each in found.worst])
+    rows = pd.DataFrame([vars(each) for each in found.worst]).rename(columns={"retrieval": "id"})
+    rows.insert(0, "query", [asked.get(id_, GONE) for id_ in rows["id"]])
+    _retrievals(
+        rows,
+        "worst",
+        {
+            "rbo": st.column_config.NumberColumn("RBO", width=70, format="%.3f", help=RBO),
+            "top_changed": st.column_config.CheckboxColumn(f"Top {TOP} changed", width=105),
+            "entered": st.column_config.NumberColumn("▲ in", width=60),
+            "left": st.column_config.NumberColumn("▼ out", width=60),
+        },
+    )
+
+
+def fragile(found: Replay, scope: Scope) -> None:
+    """The retrievals whose block one small change of a weight would alter."""
+    held = found.fragile
+    if held is None:
+        st.caption("Not measured: under these settings the order is not by weighted score, so no weight decides a cut.")
+        return
+    st.caption(
+        f"In {number(held.fragile)} of {counted(held.measured, 'retrieval')} with a cut "
+        f"({percent(held.fragile, held.measured)}) a change of one weight by less than {held.epsilon:g} puts an "
+        "observation from outside the block above one inside it. One verdict on a session moves a weight by up to 0.3."
+    )
+    if not held.nearest:
+        return
+    asked = _asked(scope, [each.retrieval for each in held.nearest])
+    texts = _texts(scope, [id_ for each in held.nearest for id_ in (each.upper, each.lower)])
+    rows = pd.DataFrame(
+        {
+            "query": [asked.get(each.retrieval, GONE) for each in held.nearest],
+            "id": [each.retrieval for each in held.nearest],
+            "change": [each.change for each in held.nearest],
+            "upper": [texts.get(each.upper, GONE) for each in held.nearest],
+            "lower": [texts.get(each.lower, GONE) for each in held.nearest],
+        }
+    )
+    _retrievals(
+        rows,
+        "fragile",
+        {
+            "change": st.column_config.NumberColumn(
+                "Weight change", width=100, format="%.2g", help="0 is an exact tie."
+            ),
+            "upper": st.column_config.TextColumn("Inside", width=230),
+            "lower": st.column_config.TextColumn("Outside", width=230),
+        },
+    )
+
+
+def ladder(found: Outcomes, replayed: Coverage) -> None:
+    """What can be said about outcomes, rung by rung: the further up, the less is known."""
+    st.markdown(
+        f"**Exact.** Rank effects, for {percent(replayed.replayed, replayed.logged)} of the logged retrievals: every "
+        "figure above."
+    )
+    st.markdown(
+        "**A natural experiment.** What happened around a switch of the flag, in the 90 days up to this window's end."
+    )
+    if found.experiment is None:
+        st.caption(found.why_none or MISSING)
+    else:
+        moved, before = found.experiment.effect, found.experiment.before_it
+        state = "on" if found.experiment.to else "off"
+        st.plotly_chart(
+            around_the_switch(
+                pd.DataFrame([vars(week) for week in found.experiment.weeks]),
+                found.experiment.switched_at,
+                f"Accepted sessions {_points(moved)} after weighting went {state}",
+            ),
+            key="switch",
+            config=QUIET,
+            alt="Share of accepted sessions by week, before and after weighting was switched",
+        )
+        trending = before.low > 0 or before.high < 0
+        st.caption(
+            f"{_sides(moved)}. Pre-trend, second against first half of the time before: {_points(before)}"
+            + (": **it was moving already, so the switch need not be the cause.**" if trending else ", no clear trend.")
+            + " Intervals resample whole sessions. Whatever else changed at that time is in the difference too."
+        )
+    st.markdown(f"**Anything else.** {found.beyond} {found.would_need}")
+
+
+def _points(found: Difference) -> str:
+    return f"{100 * found.difference:+.3g} pt (95 %: {100 * found.low:+.3g} to {100 * found.high:+.3g})"
+
+
+def _sides(found: Difference) -> str:
+    one, other = found.earlier, found.later
+    return (
+        f"{percent(one.accepted, one.sessions)} of {counted(one.sessions, 'session')} before, "
+        f"{percent(other.accepted, other.sessions)} of {number(other.sessions)} after"
+    )
+
+
+def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any]) -> None:
+    """A table of retrievals; its button opens one in the inspector, by id."""
+    st.dataframe(
+        rows.assign(open="Inspect")[["open", *rows.columns]],
+        hide_index=True,
+        key=key,
+        column_config={
+            "query": st.column_config.TextColumn("Question", width=330),
+            "id": st.column_config.TextColumn("Retrieval", width=110),
+            "open": links.open_column(f"{key}_open", tuple(rows["id"]), "inspector.py", "retrieval"),
+            **more,
+        },
+    )
+
+
+def _texts(scope: Scope, ids: Iterable[str]) -> dict[str, str]:
+    frame = loading.load(ShownObservations(scope, tuple(sorted(set(ids))))).frames[0]
+    return dict(zip(frame["id"], frame["text"], strict=True))
+
+
+def _asked(scope: Scope, ids: Iterable[str]) -> dict[str, str]:
+    frame = loading.load(ShownRetrievals(scope, tuple(sorted(set(ids))), loading.shape())).frames[0]
+    return dict(zip(frame["id"], frame["query"], strict=True))
+
+
+def _digits(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.3g}"

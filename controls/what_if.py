@@ -1,0 +1,196 @@
+"""The knobs of a replay. The address is the state: knobs show what it says and change it; silence is as logged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from analysis.replay_map import BOOSTS, LAMBDAS
+from analysis.replay_settings import WhatIf
+from ranking.clusters import CountBy
+from ranking.feedback import Normalise
+
+AS_LOGGED, OFF = "as logged", "off"
+MAP = "sensitivity_map"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One setting: its name in the address, in words, the values it takes, and which of them is silent."""
+
+    name: str
+    label: str
+    options: tuple[str, ...]
+    default: str
+    explained: str
+
+    @property
+    def value(self) -> str:
+        """What the address says, if it is one of the values."""
+        said: str = st.query_params.get(self.name, self.default)
+        return said if said in self.options else self.default
+
+
+def _numbers(*numbers: float) -> tuple[str, ...]:
+    return tuple(f"{number:g}" for number in numbers)
+
+
+WEIGHTING = Knob(
+    "w", "Feedback weighting", (AS_LOGGED, "on", OFF), AS_LOGGED,
+    "Exact in both directions: relevance and weight are logged either way.",
+)  # fmt: skip
+NORMALISE = Knob(
+    "norm", "Relevance before weighting", ("none", "minmax"), "none",
+    "Min–max spreads relevance over 0–1 first, so that weights do not dominate. Documented: none.",
+)  # fmt: skip
+BOOST = Knob(
+    "boost", "Boost scale", (AS_LOGGED, *_numbers(0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1)), AS_LOGGED,
+    "Corroboration boost: scale · log₂(1 + others who said the same). Documented: 0.1. Any value but as logged counts "
+    "clusters anew, among what existed at each retrieval.",
+)  # fmt: skip
+BITS = Knob(
+    "bits", "SimHash bits", tuple(str(bits) for bits in range(17)), "3",
+    "Texts within so many bits of 64 count as saying the same. Documented: 3.",
+)  # fmt: skip
+COUNT_BY = Knob(
+    "by", "Boost counts", ("members", "agents"), "members",
+    "The other members of a cluster (documented), or only the other agents among them.",
+)  # fmt: skip
+LAMBDA = Knob(
+    "lam", "λ, score against difference",
+    (OFF, *_numbers(1, 0.98, 0.95, 0.9, 0.85, 0.78, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0)), OFF,
+    "Maximal marginal relevance over the stored vectors. Live has none; Memsense documents 0.78.",
+)  # fmt: skip
+DUPLICATE = Knob(
+    "dup", "Duplicate from cosine", _numbers(0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 1), "0.94",
+    "Rows at least this alike wait until nothing else is left. Documented: 0.94.",
+)  # fmt: skip
+TOKENS = Knob(
+    "tokens", "Token budget", (AS_LOGGED, *_numbers(100, 200, 300, 400, 500, 600, 750, 1000, 1500, 2000)), AS_LOGGED,
+    "Of the memory block. As logged: bug fixes 750, features 400, refactoring 600, chores 300, other work 500.",
+)  # fmt: skip
+KNOBS = (WEIGHTING, NORMALISE, BOOST, BITS, COUNT_BY, LAMBDA, DUPLICATE, TOKENS)
+
+
+def choose() -> WhatIf:
+    """Draw the knobs and return what they say; one that has no effect as the others stand cannot be turned."""
+    chosen = settings()
+    _segments(WEIGHTING)
+    _segments(NORMALISE, disabled=chosen.weighting is False)
+    _slider(BOOST)
+    _slider(BITS, disabled=not chosen.recounts)
+    _segments(COUNT_BY, disabled=not chosen.recounts)
+    _slider(LAMBDA)
+    _slider(DUPLICATE, disabled=not chosen.diversifies)
+    _slider(TOKENS)
+    st.button(
+        "Reset to as logged",
+        key="reset_what_if",
+        on_click=_reset,
+        disabled=chosen == WhatIf(),
+        icon=":material/restart_alt:",
+        width="stretch",
+    )
+    return chosen
+
+
+def settings() -> WhatIf:
+    """What the address says."""
+    boost, lam, tokens = BOOST.value, LAMBDA.value, TOKENS.value
+    return WhatIf(
+        weighting=None if WEIGHTING.value == AS_LOGGED else WEIGHTING.value == "on",
+        normalise=Normalise(NORMALISE.value),
+        boost=None if boost == AS_LOGGED else float(boost),
+        bits=int(BITS.value),
+        count_by=CountBy(COUNT_BY.value),
+        lam=None if lam == OFF else float(lam),
+        duplicate=float(DUPLICATE.value),
+        budget=None if tokens == AS_LOGGED else int(tokens),
+    )
+
+
+def labels() -> tuple[list[str], list[str]]:
+    """The map's λ and boosts as the knobs call them."""
+    lambdas = [OFF if lam is None else f"{lam:g}" for lam in LAMBDAS]
+    return lambdas, [AS_LOGGED if boost is None else f"{boost:g}" for boost in BOOSTS]
+
+
+def place() -> tuple[str, str]:
+    """Where on the map the knobs stand, whether or not it has that cell."""
+    return LAMBDA.value, BOOST.value
+
+
+def choose_panel(panels: dict[str, str]) -> str:
+    """Which list is shown below the map, by its name in the address."""
+    knob = Knob("show", "Show", tuple(panels), next(iter(panels)), "")
+    st.session_state[_key(knob)] = knob.value
+    st.segmented_control(
+        "Show",
+        knob.options,
+        key=_key(knob),
+        format_func=panels.__getitem__,
+        on_change=_picked,
+        args=(knob,),
+        required=True,
+        label_visibility="collapsed",
+    )
+    return knob.value
+
+
+def map_clicked() -> None:
+    """Turn λ and boost to the cell that was clicked."""
+    points: list[Any] = st.session_state[MAP]["selection"]["points"]
+    named = [point["customdata"] for point in points if point.get("customdata")]
+    if named:
+        _say(LAMBDA, str(named[0][0]))
+        _say(BOOST, str(named[0][1]))
+
+
+def _slider(knob: Knob, *, disabled: bool = False) -> None:
+    st.session_state[_key(knob)] = knob.value
+    st.select_slider(
+        knob.label,
+        knob.options,
+        key=_key(knob),
+        on_change=_picked,
+        args=(knob,),
+        help=knob.explained,
+        disabled=disabled,
+    )
+
+
+def _segments(knob: Knob, *, disabled: bool = False) -> None:
+    st.session_state[_key(knob)] = knob.value
+    st.segmented_control(
+        knob.label,
+        knob.options,
+        key=_key(knob),
+        on_change=_picked,
+        args=(knob,),
+        help=knob.explained,
+        disabled=disabled,
+        required=True,
+        width="stretch",
+    )
+
+
+def _key(knob: Knob) -> str:
+    return f"pick_{knob.name}"
+
+
+def _picked(knob: Knob) -> None:
+    _say(knob, st.session_state[_key(knob)])
+
+
+def _say(knob: Knob, value: str) -> None:
+    if value in knob.options and value != knob.default:
+        st.query_params[knob.name] = value
+    else:
+        st.query_params.pop(knob.name, None)
+
+
+def _reset() -> None:
+    for knob in KNOBS:
+        st.query_params.pop(knob.name, None)

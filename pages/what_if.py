@@ -1,0 +1,92 @@
+"""What-if: logged retrievals replayed under other settings, what would have changed, and how sure one can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from analysis.replay_json import map_from_json, replay_from_json
+from analysis.replay_map import SAFE
+from charts.sensitivity import sensitivity
+from controls import links, loading, messages, replayed, what_if, working
+from controls.view import view
+
+if TYPE_CHECKING:
+    from analysis.replay import Replay
+    from analysis.replay_settings import WhatIf
+    from queries.scope import Scope
+
+PANELS = {
+    "flips": ("Flips", replayed.flips),
+    "worst": ("Worst retrievals", replayed.worst),
+    "fragile": ("Fragile", replayed.fragile),
+    "outcomes": ("Outcomes", None),
+}
+
+
+def replay(settings: WhatIf, scope: Scope) -> Replay | None:
+    """The replay with its coverage and figures; None where there is nothing to go on with, which is then said."""
+    value = working.wait("replay", {"what_if": settings.to_json()}, scope, words="Replaying the log")
+    if value is None:
+        return None
+    found = replay_from_json(value)
+    if not found.coverage.logged:
+        messages.nothing_found("retrievals")
+        return None
+    replayed.coverage(found.coverage)
+    if not found.coverage.replayed:
+        messages.nothing_replayed()
+        return None
+    replayed.figures(found)
+    return found
+
+
+def draw_map(settings: WhatIf, scope: Scope) -> None:
+    """The sensitivity map; λ and boost of the settings only move the ring on it."""
+    around = replace(settings, lam=None, boost=None)
+    value = working.wait("sensitivity", {"what_if": around.to_json()}, scope, words="Mapping λ against boost scale")
+    if value is None:
+        return
+    lambdas, boosts = what_if.labels()
+    st.plotly_chart(
+        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, what_if.place(), SAFE),
+        key=what_if.MAP,
+        on_select=what_if.map_clicked,
+        selection_mode="points",
+        config={"displayModeBar": False},
+        alt="Flips per 100 retrievals for combinations of λ and boost scale; click a cell to set both",
+    )
+
+
+def draw_panel(found: Replay, scope: Scope) -> None:
+    """The list that was chosen, and only that one."""
+    shown = what_if.choose_panel({name: label for name, (label, _) in PANELS.items()})
+    panel = PANELS[shown][1]
+    if panel is None:
+        replayed.ladder(loading.ladder(scope), found.coverage)
+    else:
+        panel(found, scope)
+
+
+def main(scope: Scope) -> None:
+    """Settings beside the picture; figures and lists of what they would have done."""
+    top = st.container()
+    picture, panel = st.columns([5, 2], gap="medium")
+    with panel:
+        settings = what_if.choose()
+    with top:
+        found = replay(settings, scope)
+    if found is not None:
+        with picture:
+            draw_map(settings, scope)
+            st.caption(replayed.CAVEAT)
+        draw_panel(found, scope)
+
+
+links.follow()
+if view().scope.org is None:
+    messages.replay_needs_one_organization()
+else:
+    main(view().scope)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jobs.demo.load import fill
+from jobs.demo.sizes import SMALL
+from queries.engine import Store, make_engine
+from queries.owner import owning
+from queries.scope import Reach, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Cluster
+
+NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def demo_database(cluster: Cluster, template: str) -> Iterator[str]:
+    """A store with a small demo in it; no test changes it."""
+    name = cluster.create(template)
+    with owning(cluster.url("postgres", name)) as engine, engine.begin() as connection:
+        fill(connection, NOW, SMALL)
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="session")
+def demo_address(cluster: Cluster, demo_database: str) -> str:
+    """The owner's address of it."""
+    return cluster.plain_url("postgres", demo_database)
+
+
+@pytest.fixture(scope="session")
+def demo(cluster: Cluster, demo_database: str) -> Iterator[Store]:
+    """The same store as a page reads it."""
+    opened = Store(make_engine(cluster.url("dash_read", demo_database), name="test"))
+    yield opened
+    opened.close()
+
+
+def scope_of(org: str, days: int = 100) -> Scope:
+    """One organization's last days before the demo's now."""
+    return Scope(Reach((org,)), NOW - timedelta(days=days), NOW, org)

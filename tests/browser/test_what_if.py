@@ -1,0 +1,116 @@
+"""What-if in a real browser: knobs in the address, a click on the map, both themes, and no complaints."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from uuid import uuid5
+
+import psycopg
+import pytest
+from playwright.sync_api import expect
+
+from tests import sample
+from tests.analysis.planted_log import plant, plant_organization
+from tests.app_server import AppServer
+from tests.browser.conftest import Visit
+from tests.hostile import TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from tests.conftest import Cluster
+
+SOON = 40_000  # milliseconds; a worker has to start first
+PROBES = ("/_stcore/health", "/_stcore/host-config")
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
+    """One organization with vectors and hostile texts."""
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        plant_organization(owner, "org_a", "Acme", **{f"text_{n}": TEXTS[n].ljust(40)[:40] for n in range(3)})
+        plant(owner, "org_a", "again")
+        for number in range(3):
+            owner.execute(
+                "insert into observation_embeddings (org_id, observation_id, route, embedding) "
+                "values ('org_a', %s, 'full', %s)",
+                (uuid5(sample.NAMESPACE, f"org_a/{number}"), f"[{number},1]"),
+            )
+    started = AppServer(DATABASE_URL=cluster.plain_url("dash_read", name))
+    yield started
+    started.stop()
+    cluster.drop(name)
+
+
+def complaints(visit: Visit) -> list[str]:
+    """Console errors that are not Streamlit's own two probes of a deep link, each answered 404 once."""
+    probes = [url for url in visit.requests if url.endswith(PROBES) and "/what_if/" in url]
+    missing = [text for text in visit.complaints if "404" in text]
+    return [text for text in visit.complaints if "404" not in text] + missing[len(probes) :]
+
+
+def shown(page: Page) -> Page:
+    """The page once both the figures and the map are there."""
+    expect(page.locator("[data-testid=stMetricValue]")).to_have_count(5, timeout=SOON)
+    page.locator(".js-plotly-plot .heatmaplayer image").first.wait_for(timeout=SOON)
+    return page
+
+
+def slider(page: Page, label: str) -> str:
+    return page.get_by_role("slider", name=label).get_attribute("aria-valuetext") or ""
+
+
+def test_a_knob_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
+    page = shown(visit.open(f"{server.url}/what_if?org=org_a"))
+    assert slider(page, "Token budget") == "as logged"
+    page.get_by_role("slider", name="Token budget").press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"tokens=100"))
+    segment = page.get_by_role("button", name="off", exact=True)
+    segment.or_(page.get_by_role("radio", name="off", exact=True)).first.click()
+    expect(page).to_have_url(re.compile(r"w=off"))
+    # a hundred tokens hold all three texts of ten: the one that was outside enters, none leaves
+    expect(page.locator("[data-testid=stMetricDelta]").last).to_have_text(re.compile("▲ 2 ▼ 0"), timeout=SOON)
+    page.reload()
+    visit.settled()
+    shown(page)
+    assert slider(page, "Token budget") == "100"
+    expect(page.locator("[data-testid=stMetricDelta]").last).to_have_text(re.compile("▲ 2 ▼ 0"), timeout=SOON)
+    assert complaints(visit) == []
+    assert visit.foreign_requests(server.url) == []
+    assert visit.dialogs == []
+
+
+def test_a_click_on_the_map_turns_both_knobs(visit: Visit, server: AppServer) -> None:
+    page = shown(visit.open(f"{server.url}/what_if?org=org_a"))
+    cell = page.locator(".js-plotly-plot .scatterlayer .point").nth(3 * 5 + 2)  # the fourth row, the third λ
+    cell.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # plotly listens a moment after it has drawn
+    box = cell.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page).to_have_url(re.compile(r"lam=0\.9&boost=0\.1"), timeout=SOON)
+    visit.settled()
+    shown(page)
+    assert (slider(page, "λ, score against difference"), slider(page, "Boost scale")) == ("0.9", "0.1")
+    page.get_by_role("button", name="Reset to as logged").click()
+    expect(page).not_to_have_url(re.compile("lam="))
+    visit.settled()
+    assert complaints(visit) == []
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 900)])
+def test_it_fits_both_themes_and_widths(browser: Browser, server: AppServer, theme: str, width: int) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 1000},
+        color_scheme="dark" if theme == "dark" else "light",
+    )
+    visit = Visit(context)
+    page = shown(visit.open(f"{server.url}/what_if?org=org_a&w=off"))
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert complaints(visit) == []
+    assert visit.foreign_requests(server.url) == []
+    context.close()

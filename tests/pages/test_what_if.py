@@ -1,0 +1,142 @@
+"""What-if's figures, as they stand on the page, against planted facts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from uuid import uuid5
+
+import pytest
+
+from tests import sample
+from tests.analysis.planted_log import plant, plant_organization
+from tests.hostile import TEXTS
+from tests.jobs.test_worker import until
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    """Acme: two retrievals that can be replayed and one that cannot; Birch: nothing."""
+    hostile = TEXTS[0].ljust(40)[:40]
+    plant_organization(owner, "org_a", "Acme", text_0=hostile)
+    plant(owner, "org_a", "again")
+    plant(owner, "org_a", "lossy", after=[0, 1, 1])
+    sample.add_organization(owner, "org_b", "Birch")
+    return cluster.plain_url("dash_read", store_database)
+
+
+def opened(test: AppTest, *, until_shown: str = "metric") -> AppTest:
+    """The page once the worker has answered."""
+    test.run()
+    test.switch_page("what_if.py").run()
+    until(lambda: getattr(test.run(), until_shown) and not test.get("progress"), limit=60)
+    assert not test.exception
+    return test
+
+
+@pytest.fixture
+def page(address: str) -> Iterator[Any]:
+    with application(address) as test:
+
+        def show(**said: str) -> AppTest:
+            for name, value in said.items():
+                test.query_params[name] = value
+            return opened(test)
+
+        yield show
+
+
+def figures(test: AppTest) -> dict[str, tuple[str, str]]:
+    return {metric.label: (metric.value, metric.delta) for metric in test.metric}
+
+
+def test_without_weights_the_first_enters_and_the_third_leaves(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", w="off")
+    assert figures(test) == {
+        "Order changed": ("100 %", "2 retrievals"),
+        "Top 5 changed": ("0 %", "0 retrievals"),
+        "Mean RBO": (test.metric[2].value, ""),
+        "Mean τ-b": ("-0.333", ""),
+        "Flips per 100": ("200", "▲ 2 ▼ 2"),
+    }
+    strip = next(line.value for line in test.markdown if "coverage" in line.value)
+    assert "1: the log lost or repeats a rank" in strip
+    assert "coverage 66.7 %: 2 of 3 logged retrievals replayed" in strip
+    table = test.dataframe[0].value
+    assert list(table["change"]) == ["▲ enters", "▼ leaves"] * 2
+    assert list(table["rank"]) == ["3 → 1", "2 → 3"] * 2
+    assert table["text"][0] == TEXTS[0].ljust(40)[:40]
+    assert any("Nothing outside that pool can enter" in caption.value for caption in test.caption)
+
+
+def test_as_logged_changes_nothing_and_says_so(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a")
+    assert figures(test)["Order changed"] == ("0 %", "0 retrievals")
+    assert figures(test)["Mean RBO"] == ("1", "")
+    assert any(caption.value.startswith("No observation enters or leaves") for caption in test.caption)
+    assert next(button for button in test.button if button.label == "Reset to as logged").disabled
+
+
+def test_the_map_names_its_cells(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a")
+    specs = [json.loads(chart.proto.spec) for chart in test.get("plotly_chart")]
+    marks = next(trace for trace in specs[0]["data"] if trace.get("mode") == "markers")
+    assert [entry[:2] for entry in marks["customdata"]][:2] == [["off", "as logged"], ["0.98", "as logged"]]
+    # no vectors are stored here: only the order by score can be replayed
+    assert [entry[2] for entry in marks["customdata"]][:5] == ["0", "—", "—", "—", "—"]
+
+
+def test_a_knob_goes_into_the_address_and_back(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", boost="0.2", bits="7", lam="9", by="nonsense")
+    sliders = {slider.label: slider.value for slider in test.select_slider}
+    assert sliders == {
+        "Boost scale": "0.2",
+        "SimHash bits": "7",
+        "λ, score against difference": "off",
+        "Duplicate from cosine": "0.94",
+        "Token budget": "as logged",
+    }
+    next(slider for slider in test.select_slider if slider.label == "Token budget").set_value("100").run()
+    assert test.query_params["tokens"] in ("100", ["100"])
+    next(button for button in test.button if button.label == "Reset to as logged").click().run()
+    assert not {"tokens", "boost", "bits"} & set(test.query_params)
+
+
+@pytest.mark.parametrize(("panel", "columns"), [("worst", {"query", "rbo", "id"}), ("fragile", set())])
+def test_other_lists(page: Any, panel: str, columns: set[str]) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", w="off", show=panel)
+    if columns:
+        table = test.dataframe[0].value
+        assert columns <= set(table.columns)
+        expected = {str(uuid5(sample.NAMESPACE, f"org_a/{name}")) for name in ("sound", "again")}
+        assert set(table["id"]) == expected
+    else:
+        assert any(caption.value.startswith("Not measured") for caption in test.caption)
+
+
+def test_outcomes_say_what_cannot_be_said(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", show="outcomes")
+    said = " ".join(line.value for line in test.markdown)
+    assert "Rank effects, for 66.7 % of the logged retrievals" in said
+    assert "Not estimable." in said
+    assert any(caption.value == "No session with a retrieval has ended yet." for caption in test.caption)
+
+
+def test_without_an_organization_or_a_log_the_page_says_what_to_do(address: str) -> None:
+    with application(address) as test:
+        opened(test, until_shown="info")
+        assert test.info[0].value.startswith("Settings are tried on one organization's log.")
+    with application(address, org="org_b") as test:
+        opened(test, until_shown="info")
+        assert test.info[0].value.startswith("No retrievals in this scope.")
