@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text, Uuid
+from sqlalchemy import BigInteger, Boolean, Column, Double, Identity, Integer, MetaData, Table, Text, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from queries.schema import MOMENT
@@ -22,7 +22,7 @@ flag_changes = Table(
     "flag_changes",
     ours,
     Column("org_id", Text, primary_key=True),
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("request_id", Uuid, nullable=False),
     Column("flag", Text, nullable=False),
     Column("old_state", Text, nullable=False),
@@ -103,7 +103,7 @@ exports = Table(
     "exports",
     ours,
     Column("org_id", Text, primary_key=True),
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("kind", Text, nullable=False),
     Column("format", Text, nullable=False),
     Column("filter", JSONB, nullable=False),
