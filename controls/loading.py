@@ -6,29 +6,33 @@ import gc
 import hashlib
 import logging
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import settings
+from analysis.realised import realised
+from analysis.replay_flags import flag_flip
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
 from queries.errors import StoreError
 from queries.isolation import gap
 from queries.principals import principal_row
-from queries.scope import NOTHING, Reach, is_storable
+from queries.scope import NOTHING, Reach, Scope, is_storable
 from queries.shape import LogShape, log_shape
 from queries.version import data_version
 from retrieval.choice import chosen_embedder, chosen_scorer
 from retrieval.retrieve import Memory
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import pandas as pd
     from sqlalchemy import Engine
 
+    from analysis.realised import Realised
+    from analysis.replay_flags import FlipPreview
     from queries.engine import Question
+    from queries.flags.registry import State
 
 
 log = logging.getLogger("rankscope.store")
@@ -83,6 +87,41 @@ def load(*questions: Question) -> Answers:
         raise ValueError("questions asked together must share one reach")
     version = _version(reach_key(reach))
     return _answers(reach_key(reach), tuple(map(repr, questions)), version, questions)
+
+
+def ask_now(*questions: Question) -> Answers:
+    """Answers from one snapshot taken now: what someone is about to change is never shown from a cache."""
+    frames, as_of = store().ask_all(*questions)
+    return Answers(tuple(frames), as_of)
+
+
+def flip_preview(reach: Reach, org: str, flag: str, days: int) -> FlipPreview:
+    """What the opposite of a flag would have done to the last days' retrievals, up to now by the hour."""
+    key, until = reach_key(reach), datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    since = until - timedelta(days=days)
+    return _flip_preview(key, repr((org, flag, since, until)), _version(key), Scope(reach, since, until, org), flag)
+
+
+@st.cache_data(ttl=300, max_entries=200, show_spinner=False)
+def _flip_preview(scope_key: str, asked: str, version: str, _scope: Scope, _flag: str) -> FlipPreview:  # noqa: ARG001 - the first three are the key
+    return flag_flip(store(), _scope.reach, _scope.org or "", _flag, _scope.since, _scope.until)
+
+
+def realised_flips(scope: Scope, flag: str, old: State, new: State) -> Realised | None:
+    """What a change of one organization's flag did to the retrievals of a window."""
+    key = reach_key(scope.reach)
+    return _realised_flips(key, repr((scope, flag, old, new)), _version(key), scope, (flag, old, new))
+
+
+@st.cache_data(ttl=300, max_entries=200, show_spinner=False)
+def _realised_flips(
+    scope_key: str,  # noqa: ARG001 - the first three are the key
+    asked: str,  # noqa: ARG001
+    version: str,  # noqa: ARG001
+    _scope: Scope,
+    _change: tuple[str, State, State],
+) -> Realised | None:
+    return realised(store(), _scope, *_change)
 
 
 def reach_key(reach: Reach) -> str:

@@ -48,6 +48,14 @@ SECTIONS = {
             "What each organization stores and retrieves, what feedback changed",
         ),
     ],
+    "Steering": [
+        Entry(
+            "feature_flags.py",
+            "Feature flags",
+            ":material/flag:",
+            "Which flags each organization has set, what a change would do, and what changes did",
+        ),
+    ],
 }
 
 

@@ -17,12 +17,12 @@ class Proxy:
     """Passes bytes on between TCP clients and a server's socket file, until a client says ``word``.
 
     ``how`` is what becomes of that message: "forward" it and cut both sides a moment later, "drop" it and cut,
-    or cut the client at once and forward it "late". Only the first such message is treated so.
+    or cut the client at once and forward it "late". Only the first such message after ``arm()`` is treated so.
     """
 
     def __init__(self, server: str, word: bytes, how: str, *, close_after: bool = False) -> None:
         self.server, self.word, self.how, self.close_after = server, word, how, close_after
-        self.armed = True
+        self.armed = False
         self.cuts = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
@@ -36,6 +36,10 @@ class Proxy:
         self._close()
         for thread in self._threads:
             thread.join(5)
+
+    def arm(self) -> None:
+        """From now on listen for the word: what a client says as it connects does not count."""
+        self.armed = True
 
     def _close(self) -> None:
         with suppress(OSError):

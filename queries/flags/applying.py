@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Boolean, Text, bindparam, cast, func, literal, select, text, update
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select, Update
 
     from queries.engine import Store
-    from queries.flags.change import FlagEntry, SetFlag
+    from queries.flags.change import SetFlag
     from queries.flags.registry import State
     from queries.scope import Reach
 
@@ -132,21 +131,20 @@ def _obstacle(connection: Connection, change: SetFlag, features: str | None) -> 
     if states.malformed is not None:
         return Outcome(change, "refused", f"Nothing was changed: the stored flags are {states.malformed}.")
     found: State = states.state(change.flag)  # type: ignore[assignment]
-    last = last_entry(connection, change.org_id, change.flag)
-    conflict = Outcome(change, "conflict", CONFLICT, found=found, last=last)
-    if found != change.seen:
-        return conflict
-    refusal = _refused_revert(connection, change, last)
-    return None if refusal is None else replace(conflict, sentence=refusal)
+    why = CONFLICT if found != change.seen else _refused_revert(connection, change)
+    if why is None:
+        return None
+    return Outcome(change, "conflict", why, found=found, last=last_entry(connection, change.org_id, change.flag))
 
 
-def _refused_revert(connection: Connection, change: SetFlag, last: FlagEntry | None) -> str | None:
+def _refused_revert(connection: Connection, change: SetFlag) -> str | None:
     """Why an entry cannot be reverted by this change, if it cannot."""
     if change.reverts_id is None:
         return None
     entry = entry_of_id(connection, change.org_id, change.reverts_id)
     if entry is None or (entry.flag, entry.old, entry.new) != (change.flag, change.new, change.seen):
         return NO_SUCH_ENTRY
+    last = last_entry(connection, change.org_id, change.flag)
     return MOVED_ON if last is None or last.id != entry.id else None
 
 

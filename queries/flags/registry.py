@@ -25,6 +25,10 @@ class KnownFlag:
         """What a state does, in a few words."""
         return dict(self.effects)[state]
 
+    def is_on(self, state: State) -> bool:
+        """Whether a state amounts to on: absent is whatever the default is."""
+        return (self.default if state == "absent" else state) == "on"
+
 
 FLAGS: tuple[KnownFlag, ...] = (
     KnownFlag(
