@@ -25,18 +25,16 @@ if TYPE_CHECKING:
     from queries.flags.registry import State
 
 MOST = 25  # organizations of one change: each is previewed, confirmed by name and reported
-WINDOWS = {"7": "7 days", "30": "30 days"}
+WINDOWS = ("7d", "30d")
 DEFAULT_STALE = 90
+LONGEST_STALE = range(1, 3651)
 STALE_HELP = "An override counts as stale once it has stood for more than so many days since it was last changed here."
 
 
 def stale_after() -> int:
-    """After how many days an override counts as stale; part of the address."""
-    return int(
-        st.number_input(
-            "Stale after days", 1, 3650, DEFAULT_STALE, key="stale", bind="query-params", help=STALE_HELP, width=160
-        )
-    )
+    """After how many days an override counts as stale; part of the address, drawn beside the figures."""
+    said = st.session_state.get("stale") or st.query_params.get("stale", "")
+    return int(said) if str(said).isdecimal() and int(said) in LONGEST_STALE else DEFAULT_STALE
 
 
 def figures(found: list[Organization], as_of: datetime) -> None:
@@ -50,9 +48,19 @@ def figures(found: list[Organization], as_of: datetime) -> None:
         ("Set outside", sum(cell.outside for cell in cells), "Not what the audit says last: other software set it."),
         ("Unreadable", sum(org.malformed is not None for org in found), "Not a valid flag object; never overwritten."),
     )
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, value, explained in shown:
             st.metric(label, messages.number(value), border=True, width=144, height="stretch", help=explained)
+        st.number_input(
+            "Stale after days",
+            LONGEST_STALE[0],
+            LONGEST_STALE[-1],
+            DEFAULT_STALE,
+            key="stale",
+            bind="query-params",
+            help=STALE_HELP,
+            width=160,
+        )
 
 
 def matrix(found: list[Organization], *, choosing: bool) -> None:
@@ -111,7 +119,7 @@ def change(found: list[Organization], view: View) -> None:
         )
         days = str(
             st.segmented_control(
-                "Preview on the last", WINDOWS, default="7", required=True, key="days", bind="query-params"
+                "Preview on the last", WINDOWS, default="7d", required=True, key="days", bind="query-params"
             )
         )
     known = known_flag(flag)
@@ -120,7 +128,7 @@ def change(found: list[Organization], view: View) -> None:
     _left_out(targets, flag, new)
     if not changing:
         return
-    foreseen = previews(view.principal.reach, changing, flag, new, int(days))
+    foreseen = previews(view.principal.reach, changing, flag, new, int(days.removesuffix("d")))
     show_previews(changing, flag, new, foreseen)
     if st.button(f"Review {messages.counted(len(changing), 'change')}", type="primary", key="review"):
         staged = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Text, and_, cast, func, or_, select
+from sqlalchemy import BigInteger, Text, and_, cast, func, literal, or_, select, tuple_
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE, LIST
@@ -71,10 +71,7 @@ def _rows(*more: ColumnElement[Any]) -> Select[Any]:
 
 @dataclass(frozen=True)
 class FlagHistory:
-    """Changes newest first; ``before`` is the id that the page before ended with.
-
-    Ids grow with time, and within an organization exactly so, because each change holds its row's lock.
-    """
+    """Changes newest first; ``before`` is the id of the entry that the page before ended with."""
 
     scope: Scope
     flag: str | None = None
@@ -93,8 +90,11 @@ class FlagHistory:
             found_in = (audit.c.reason, audit.c.actor)
             wanted.append(or_(*(column.icontains(self.words, autoescape=True) for column in found_in)))
         if self.before is not None:
-            wanted.append(audit.c.id < self.before)
-        return _rows().where(*wanted).order_by(audit.c.id.desc()).limit(self.size)
+            last = audit.alias("last")
+            at = select(last.c.changed_at).where(last.c.id == self.before).scalar_subquery()
+            wanted.append(tuple_(audit.c.changed_at, audit.c.id) < tuple_(at, literal(self.before, BigInteger)))
+        newest_first = (audit.c.changed_at.desc(), audit.c.id.desc())
+        return _rows().where(*wanted).order_by(*newest_first).limit(self.size)
 
 
 @dataclass(frozen=True)
