@@ -27,7 +27,7 @@ log = logging.getLogger("rankscope.exports")
 
 Format = Literal["csv", "json"]
 MIME = {"csv": "text/csv", "json": "application/json"}
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+FORMULA = ("=", "+", "-", "@", "|", "%")
 LEADING = re.compile("[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x1f\"']*")
 
 
@@ -92,8 +92,10 @@ def as_json(frame: pd.DataFrame) -> bytes:
 
 def harmless(text: str) -> str:
     """Text that no spreadsheet takes for a formula, also not behind blanks, quotes or invisible characters."""
-    rest = LEADING.sub("", text, count=1)
-    return f"'{text}" if text.startswith(FORMULA) or rest.startswith(FORMULA) else text
+    before = LEADING.match(text)
+    hidden = before.group() if before else ""
+    runs = text[len(hidden) :].startswith(FORMULA) or any(sign in hidden for sign in "\t\r\n")
+    return f"'{text}" if runs else text
 
 
 def _cell(value: object) -> object:

@@ -7,6 +7,7 @@ from datetime import datetime  # noqa: TC003 - frames read the rows' types as th
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import BigInteger, Text, and_, cast, func, literal, or_, select, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE, LIST
@@ -150,7 +151,7 @@ class StandingChanges:
         return (
             select(audit.c.org_id, audit.c.flag, *last)
             .where(_in_scope(self.scope))
-            .distinct(audit.c.org_id, audit.c.flag)
+            .ext(distinct_on(audit.c.org_id, audit.c.flag))
             .order_by(audit.c.org_id, audit.c.flag, audit.c.id.desc())
         )
 
