@@ -175,7 +175,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "the look-up after a lost commit", "queries/flags/applying.py",
-        "        return settle(store, reach, change)", "        return Outcome(change, \"failed\", LOST)",
+        "        return settle(store, reach, change)", '        return Outcome(change, "failed", LOST)',
         ("tests/queries/test_flag_faults.py::TestLostCommit",),
     ),
     Sabotage(

@@ -88,9 +88,11 @@ class TestChange:
     def test_predicted_against_realised(self, address: str, owner: Owner) -> None:
         row = owner.execute(
             """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor,
-                 source, preview, changed_at) values
-                 ('org_a', gen_random_uuid(), %s, 'true', 'absent', 'back', 'olga', 'test', '{"logged": 10, "retrievals": 10,
-                   "top_changed": 5, "entered": 3, "left": 2, "rbo": 0.5, "reasons": []}', now() - interval '20 hours') returning id""",
+                 source, preview, changed_at)
+               values ('org_a', gen_random_uuid(), %s, 'true', 'absent', 'back', 'olga', 'test',
+                 '{"logged": 10, "retrievals": 10, "top_changed": 5, "entered": 3, "left": 2, "rbo": 0.5,
+                   "reasons": []}', now() - interval '20 hours')
+               returning id""",
             (WEIGHTING,),
         ).fetchone()
         assert row
