@@ -9,6 +9,7 @@ import streamlit as st
 
 from controls import messages
 from controls.access import NotAllowedError, require
+from controls.flag_preview import in_a_line
 from controls.loading import store
 from queries.flags.applying import change_flag, settle
 from queries.flags.change import LONGEST_REASON, Outcome, SetFlag
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SOURCE = "feature_flags/1"
 OUTCOMES = "flag_outcomes"
+FEW, LIST_HEIGHT = 4, 320
 ALERTS: dict[str, Callable[..., Any]] = {
     "applied": st.success,
     "already": st.success,
@@ -56,10 +58,13 @@ class Staged:
 @st.dialog("Confirm the change", width="medium")
 def confirm(staged: list[Staged]) -> None:
     """List every change from old to new; nothing is made without a reason."""
-    for each in staged:
-        known = known_flag(each.flag)
-        st.text(f"{each.name} · {each.org_id}")
-        st.text(f"{each.flag}: {each.seen} → {each.new}\n{known.effect(each.seen)} → {known.effect(each.new)}")
+    with st.container(height=LIST_HEIGHT if len(staged) > FEW else "content", border=len(staged) > FEW):
+        for each in staged:
+            known = known_flag(each.flag)
+            st.text(
+                f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
+                f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
+            )
     reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
     with st.form("confirm_flags", border=False):
         start = "" if reverted is None else f"Revert of change {reverted}"

@@ -13,7 +13,7 @@ import streamlit as st
 from controls import messages
 from controls.exports import Export, download_buttons
 from controls.flag_confirm import Staged, confirm
-from controls.flag_preview import in_figures
+from controls.flag_preview import foresee, in_figures
 from controls.loading import ask_now, may_write, realised_flips
 from queries.errors import StoreError
 from queries.flags.history import PAGE, FlagHistory, OpenedChange
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EVERY = "every flag"
 MOST = 100_000  # rows of one file
 LARGEST_ID = 2**63 - 1
+REVERT_DAYS = 7  # that the preview of a revert looks back
 PREDICTED = (
     "Predicted: the retrievals of the days before the change, ranked again with the flag turned. Realised: the "
     "retrievals logged while the change held, against what they would have been without it."
@@ -137,11 +138,10 @@ def _opened(view: View) -> None:
         if not newest:
             st.caption("It cannot be reverted: the flag was changed again since.")
         elif st.button("Revert this change", key="revert", icon=":material/undo:"):
-            back = Staged(
-                entry["org_id"], entry["name"], entry["flag"], entry["new"], entry["old"], uuid4(),
-                reverts_id=int(entry["id"]),
-            )  # fmt: skip
-            confirm([back])
+            way = (entry["new"], entry["old"])
+            told = foresee(view.principal.reach, entry["org_id"], entry["flag"], way, REVERT_DAYS)
+            back = (entry["org_id"], entry["name"], entry["flag"], *way, uuid4(), told.figures, int(entry["id"]))
+            confirm([Staged(*back)])
 
 
 def _predicted_and_realised(entry: dict[str, Any]) -> None:
@@ -171,7 +171,7 @@ def _predicted_and_realised(entry: dict[str, Any]) -> None:
             "rbo": st.column_config.TextColumn("RBO", width=90),
         },
     )
-    st.caption(PREDICTED)
+    st.caption(PREDICTED if predicted else f"{PREDICTED} No prediction was kept with this change.")
     if came is not None and came.retrievals:
         obeyed = messages.percent(came.obeyed, came.retrievals)
         st.caption(f"{obeyed} of the retrievals since were logged under the new state.")

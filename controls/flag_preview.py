@@ -36,19 +36,20 @@ class Foreseen:
 
 
 def previews(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen]:
-    """A preview per organization; a state that amounts to the present one needs none."""
-    known = known_flag(flag)
-    found = {}
+    """A preview per organization."""
     with st.spinner("Ranking the logged retrievals again", show_time=True):
-        for org in orgs:
-            if known.is_on(org.cells[flag].state) == known.is_on(new):
-                found[org.id] = Foreseen(note=SAME)
-                continue
-            try:
-                found[org.id] = Foreseen(flip_preview(reach, org.id, flag, days).to_json())
-            except StoreError as error:
-                found[org.id] = Foreseen(note=f"no preview: {error.sentence}")
-    return found
+        return {org.id: foresee(reach, org.id, flag, (org.cells[flag].state, new), days) for org in orgs}
+
+
+def foresee(reach: Reach, org: str, flag: str, change: tuple[State, State], days: int) -> Foreseen:
+    """One organization's preview; a state that amounts to the present one needs none."""
+    old, new = map(known_flag(flag).is_on, change)
+    if old == new:
+        return Foreseen(note=SAME)
+    try:
+        return Foreseen(flip_preview(reach, org, flag, days).to_json())
+    except StoreError as error:
+        return Foreseen(note=f"no preview: {error.sentence}")
 
 
 def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[str, Foreseen]) -> None:
@@ -103,3 +104,11 @@ def note(figures: Mapping[str, Any] | None) -> str:
     if not figures["logged"]:
         return "nothing was logged in these days: the effect is unknown"
     return "; ".join(f"{number(count)} not replayed: {reason}" for reason, count in figures["reasons"] if count)
+
+
+def in_a_line(figures: Mapping[str, Any] | None) -> str:
+    """A preview in one line, for the list that is confirmed."""
+    told = in_figures(figures)
+    if told["per_100"] == MISSING:
+        return "Effect on ranking: none, or unknown"
+    return f"Preview: {told['per_100']} flips per 100 retrievals, top 5 changed in {told['top']}"

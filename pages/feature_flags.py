@@ -12,6 +12,6 @@ objects, standing = answers.frames
 shown = organizations(objects, standing, answers.as_of, flags.stale_after())
 
 flags.figures(shown, answers.as_of)
-flags.matrix(shown, choosing=may_write() and seen.principal.may("operator"))
+flags.matrix(shown, choosing=len(shown) > 1 and may_write() and seen.principal.may("operator"))
 flags.change(shown, seen)
 flag_history.history(seen)

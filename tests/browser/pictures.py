@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 IMAGES = ROOT / "docs" / "images"
-PAGES = {"overview": "/?window=30d"}
+PAGES = {"overview": "/?window=30d", "feature-flags": "/feature_flags?target=org_tidewater&days=30d"}
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
@@ -34,7 +34,7 @@ def take(browser: Browser, url: str, folder: Path) -> None:
         for shot, (theme, width, height) in SHOTS.items():
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
             page = Visit(context).open(url + path)
-            page.locator(".js-plotly-plot .bars, [data-testid=stAlert]").first.wait_for()
+            page.locator(".js-plotly-plot .bars, [data-testid=stAlert], [data-testid=stMetric]").first.wait_for()
             page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
             page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
             page.screenshot(path=folder / f"{page_name}-{shot}.png")

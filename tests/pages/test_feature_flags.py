@@ -75,8 +75,10 @@ class TestChange:
             test.button(key="review").click().run()
             assert not test.exception
             listed = [line.value for line in test.text]
-        assert "Acme · org_a" in listed
-        assert f"{WEIGHTING}: absent → on\nweighting on (default) → weighting off" in listed
+        assert (
+            f"Acme · org_a\n{WEIGHTING}: absent → on\nweighting on (default) → weighting off\n"
+            "Preview: 200 flips per 100 retrievals, top 5 changed in 100 %"
+        ) in listed
         assert test.text_area(key="flag_reason").value == ""
         assert live_and_audited(owner) == ("absent", None)
 
