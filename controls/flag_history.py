@@ -147,8 +147,8 @@ def _opened(view: View) -> None:
 def _predicted_and_realised(entry: dict[str, Any]) -> None:
     predicted = json.loads(entry["preview"]) if entry["preview"] else None
     since = entry["changed_at"].to_pydatetime()
-    until = datetime.now(UTC) if entry["next_at"] is None else entry["next_at"].to_pydatetime()
-    until = until.replace(second=0, microsecond=0) if entry["next_at"] is None else until
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    until = now if entry["next_at"] is None else entry["next_at"].to_pydatetime()
     came = None
     if since < until:
         window = Scope(Reach((entry["org_id"],)), since, until, entry["org_id"])

@@ -24,6 +24,7 @@ CAVEAT = (
     "Each logged retrieval is ranked again with the flag turned, from the scores in the log. Nothing outside the "
     "logged candidates can enter. A flip is an observation that enters or leaves a memory block."
 )
+MEANWHILE = "no preview: the flag was changed meanwhile"
 SAME = "means the same: no effect on ranking"
 
 
@@ -43,13 +44,15 @@ def previews(reach: Reach, orgs: list[Organization], flag: str, new: State, days
 
 def foresee(reach: Reach, org: str, flag: str, change: tuple[State, State], days: int) -> Foreseen:
     """One organization's preview; a state that amounts to the present one needs none."""
-    old, new = map(known_flag(flag).is_on, change)
-    if old == new:
+    known, (old, new) = known_flag(flag), change
+    if known.is_on(old) == known.is_on(new):
         return Foreseen(note=SAME)
     try:
-        return Foreseen(flip_preview(reach, org, flag, days).to_json())
+        told = flip_preview(reach, org, flag, old, days)
     except StoreError as error:
         return Foreseen(note=f"no preview: {error.sentence}")
+    # the replay reads the flag itself: by then it may be another than was shown here
+    return Foreseen(told.to_json()) if known.effect(new).startswith(told.effect) else Foreseen(note=MEANWHILE)
 
 
 def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[str, Foreseen]) -> None:

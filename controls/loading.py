@@ -95,32 +95,28 @@ def ask_now(*questions: Question) -> Answers:
     return Answers(tuple(frames), as_of)
 
 
-def flip_preview(reach: Reach, org: str, flag: str, days: int) -> FlipPreview:
-    """What the opposite of a flag would have done to the last days' retrievals, up to now by the hour."""
-    key, until = reach_key(reach), datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-    since = until - timedelta(days=days)
-    return _flip_preview(key, repr((org, flag, since, until)), _version(key), Scope(reach, since, until, org), flag)
+def flip_preview(reach: Reach, org: str, flag: str, seen: State, days: int) -> FlipPreview:
+    """What the opposite of a flag that was seen would have done to the last days' retrievals, up to now by the hour.
+
+    Kept for minutes whatever is logged meanwhile: a busy store would otherwise be replayed with every click.
+    """
+    until = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    scope = Scope(reach, until - timedelta(days=days), until, org)
+    return _flip_preview(reach_key(reach), repr((scope, flag, seen)), scope, flag)
 
 
 @st.cache_data(ttl=300, max_entries=200, show_spinner=False)
-def _flip_preview(scope_key: str, asked: str, version: str, _scope: Scope, _flag: str) -> FlipPreview:  # noqa: ARG001 - the first three are the key
+def _flip_preview(scope_key: str, asked: str, _scope: Scope, _flag: str) -> FlipPreview:  # noqa: ARG001 - the first two are the key
     return flag_flip(store(), _scope.reach, _scope.org or "", _flag, _scope.since, _scope.until)
 
 
 def realised_flips(scope: Scope, flag: str, old: State, new: State) -> Realised | None:
-    """What a change of one organization's flag did to the retrievals of a window."""
-    key = reach_key(scope.reach)
-    return _realised_flips(key, repr((scope, flag, old, new)), _version(key), scope, (flag, old, new))
+    """What a change of one organization's flag did to the retrievals of a window; kept for minutes too."""
+    return _realised_flips(reach_key(scope.reach), repr((scope, flag, old, new)), scope, (flag, old, new))
 
 
 @st.cache_data(ttl=300, max_entries=200, show_spinner=False)
-def _realised_flips(
-    scope_key: str,  # noqa: ARG001 - the first three are the key
-    asked: str,  # noqa: ARG001
-    version: str,  # noqa: ARG001
-    _scope: Scope,
-    _change: tuple[str, State, State],
-) -> Realised | None:
+def _realised_flips(scope_key: str, asked: str, _scope: Scope, _change: tuple[str, State, State]) -> Realised | None:  # noqa: ARG001 - the first two are the key
     return realised(store(), _scope, *_change)
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
@@ -15,7 +16,7 @@ from playwright.sync_api import expect
 from tests import sample
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
-from tests.hostile import SPREADSHEET
+from tests.hostile import MARKDOWN, MARKUP, SPREADSHEET
 from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited
 from tests.weighed import add_observed, add_weighed
 
@@ -71,7 +72,7 @@ def confirm(page: Page, reason: str, *, twice: bool = False) -> None:
 
 
 def told(page: Page, sentence: str) -> None:
-    expect(page.locator("[data-testid=stAlert]").filter(has_text=sentence)).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-testid=stAlert]").filter(has_text=sentence).first).to_be_visible(timeout=20_000)
 
 
 def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, server: AppServer, keeper: Owner) -> None:
@@ -198,6 +199,37 @@ def test_a_download_is_the_filtered_set_harmless_and_on_record(visit: Visit, ser
         "select org_id, kind, format, rows, filter ->> 'words', actor like 'local:%' from rankscope.exports order by id"
     ).fetchall()
     assert recorded == [("org_d", "flag-changes", form, len(SPREADSHEET), "mallory", True) for form in ("csv", "json")]
+
+
+def test_hostile_names_keys_and_reasons_run_nothing_and_call_nobody(
+    visit: Visit, server: AppServer, keeper: Owner
+) -> None:
+    """HOS-1, for this page: matrix, list, preview, dialog, history and the opened entry."""
+    entry, targets = 0, list[str]()
+    for number, text in enumerate((*MARKUP, *MARKDOWN)):
+        org = f"h{number:02} {text[:40]}"
+        sample.add_organization(keeper, org, text, features={text: text})
+        row = keeper.execute(
+            """insert into rankscope.flag_changes
+                 (org_id, request_id, flag, old_state, new_state, reason, actor, source)
+               values (%s, gen_random_uuid(), %s, 'true', 'absent', %s, %s, %s) returning id""",
+            (org, text, text, text, text),
+        ).fetchone()
+        assert row
+        entry = row[0]
+        targets = [*targets, org][-25:]
+    page = visit.open(f"{server.url}/feature_flags?{urlencode({'target': targets, 'change': entry}, doseq=True)}")
+    page.get_by_text("Keys that Rankscope does not know").click()
+    page.get_by_role("combobox", name="Organizations").click()
+    page.keyboard.press("Escape")
+    review(visit)
+    confirm(page, MARKDOWN[0])
+    told(page, "The flag was changed.")
+    visit.settled()
+    assert page.evaluate("window.__x") is None
+    assert visit.dialogs == []
+    assert visit.foreign_requests(server.url) == []
+    assert page.locator("iframe, [href^='javascript:'], object, embed").count() == 0
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 900), ("dark", 1400)])
