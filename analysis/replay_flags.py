@@ -9,7 +9,7 @@ from analysis.replay import Replayer
 from analysis.replay_pool import REASONS
 from analysis.replay_settings import WhatIf
 from queries.engine import LIST
-from queries.organizations import FLAGS
+from queries.flags.registry import NAMES
 from queries.scope import Scope
 from ranking.corroboration import SCALE
 from retrieval.pipelines import WEIGHTING_OFF, read_flags
@@ -62,8 +62,8 @@ def flag_flip(  # noqa: PLR0917 - a flag of an organization in a window
     clusters of what existed at each moment; one that was logged stays as it was. Raises ``OutOfReachError`` for an
     organization that is out of reach or unknown, ``ValueError`` for a flag that is not known.
     """
-    if flag not in FLAGS:
-        raise ValueError(f"flag: expected one of {', '.join(FLAGS)}, found {flag!r}")
+    if flag not in NAMES:
+        raise ValueError(f"flag: expected one of {', '.join(NAMES)}, found {flag!r}")
     scope = Scope(reach, since, until, org_id)
     with store.reading(reach, LIST, name="flags") as snapshot:
         now = read_flags(snapshot, org_id)

@@ -6,12 +6,15 @@ import gc
 import hashlib
 import logging
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import settings
 from analysis.pins import PinResult, check
+from analysis.realised import realised
+from analysis.replay_flags import flag_flip
 from analysis.replay_outcomes import outcomes
 from jobs.worker_pool import WorkerPool
 from queries import embedded
@@ -19,7 +22,7 @@ from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
 from queries.errors import StoreError
 from queries.isolation import gap
 from queries.principals import principal_row
-from queries.scope import NOTHING, Reach, is_storable
+from queries.scope import NOTHING, Reach, Scope, is_storable
 from queries.shape import LogShape, log_shape
 from queries.version import data_version
 from ranking.corroboration import Corroboration
@@ -35,15 +38,15 @@ from retrieval.remembered import remembering
 from retrieval.retrieve import AgentSession, Memory, recollect
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import pandas as pd
     from sqlalchemy import Engine
 
+    from analysis.realised import Realised
+    from analysis.replay_flags import FlipPreview
     from analysis.replay_outcomes import Outcomes
     from queries.engine import Question
+    from queries.flags.registry import State
     from queries.pins import Pin
-    from queries.scope import Scope
     from retrieval.pipelines import Pipeline
     from retrieval.retrieve import Recollection
 
@@ -156,6 +159,37 @@ def load(*questions: Question) -> Answers:
     if any(question.scope.reach != reach for question in questions):
         raise ValueError("questions asked together must share one reach")
     return _answers(reach_key(reach), tuple(map(repr, questions)), version(reach), questions)
+
+
+def ask_now(*questions: Question) -> Answers:
+    """Answers from one snapshot taken now: what someone is about to change is never shown from a cache."""
+    frames, as_of = store().ask_all(*questions)
+    return Answers(tuple(frames), as_of)
+
+
+def flip_preview(reach: Reach, org: str, flag: str, seen: State, days: int) -> FlipPreview:
+    """What the opposite of a flag that was seen would have done to the last days' retrievals, up to now by the hour.
+
+    Kept for minutes whatever is logged meanwhile: a busy store would otherwise be replayed with every click.
+    """
+    until = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    scope = Scope(reach, until - timedelta(days=days), until, org)
+    return _flip_preview(reach_key(reach), repr((scope, flag, seen)), scope, flag)
+
+
+@st.cache_data(ttl=300, max_entries=200, show_spinner=False)
+def _flip_preview(scope_key: str, asked: str, _scope: Scope, _flag: str) -> FlipPreview:  # noqa: ARG001 - the first two are the key
+    return flag_flip(store(), _scope.reach, _scope.org or "", _flag, _scope.since, _scope.until)
+
+
+def realised_flips(scope: Scope, flag: str, old: State, new: State) -> Realised | None:
+    """What a change of one organization's flag did to the retrievals of a window; kept for minutes too."""
+    return _realised_flips(reach_key(scope.reach), repr((scope, flag, old, new)), scope, (flag, old, new))
+
+
+@st.cache_data(ttl=300, max_entries=200, show_spinner=False)
+def _realised_flips(scope_key: str, asked: str, _scope: Scope, _change: tuple[str, State, State]) -> Realised | None:  # noqa: ARG001 - the first two are the key
+    return realised(store(), _scope, *_change)
 
 
 def reach_key(reach: Reach) -> str:

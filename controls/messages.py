@@ -155,6 +155,50 @@ def left_out(what: str, error: StoreError) -> None:
     st.warning(f"{what} could not be read. {error.sentence}", icon=":material/database_off:")
 
 
+REASON_HELP = "Kept in the audit for good, with your name, the time and the preview's figures."
+
+
+def read_only_store() -> None:
+    """A store that is only read here: what would switch writing on."""
+    st.info(
+        "Flags can be seen and not changed here: no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to a "
+        "login that may update `organizations.features` and insert into schema `rankscope`, and start again. "
+        "`python -m jobs doctor` prints the grants it needs.",
+        icon=":material/edit_off:",
+    )
+
+
+def flags_need_an_operator() -> None:
+    """Someone who may look at flags and not change them."""
+    st.caption("You may see these flags. Changing them takes the role operator; an administrator grants it.")
+
+
+def choose_an_organization() -> None:
+    """A change that has no organization yet."""
+    st.caption("Choose one organization or several: rows of the table above, or names here.")
+
+
+def unreadable_flags(count: int) -> None:
+    """Organizations whose features are not an object of flags."""
+    st.warning(
+        f"{counted(count, 'organization')} chosen: not a valid flag object. It is shown as it is, never overwritten; "
+        "whoever stored it has to mend it.",
+        icon=":material/data_alert:",
+    )
+
+
+def no_changes() -> None:
+    """An audit without an entry that the filters let through."""
+    st.info("No change of a flag was made here, or none that these filters find.", icon=":material/search_off:")
+
+
+def unknown_change() -> None:
+    """An address that names a flag change which is not there or may not be seen: the two look the same."""
+    st.warning(
+        "Unknown change in this link: it does not exist here, or you may not see it.", icon=":material/link_off:"
+    )
+
+
 def number(value: float | None) -> str:
     """A count with thousands separated, or a dash where it is missing."""
     return MISSING if value is None else f"{value:,.0f}"

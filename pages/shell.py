@@ -72,6 +72,14 @@ SECTIONS = {
             "What other settings would have done to the retrievals that were logged",
         ),
     ],
+    "Steering": [
+        Entry(
+            "feature_flags.py",
+            "Feature flags",
+            ":material/flag:",
+            "Which flags each organization has set, what a change would do, and what changes did",
+        ),
+    ],
 }
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.types import Text
 
 from queries import schema
 from queries.engine import LIST
+from queries.flags.registry import NAMES
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Select
@@ -31,9 +32,6 @@ def in_scope(scope: Scope) -> ColumnElement[bool]:
     """The scope's organization, or all in reach."""
     column = schema.organizations.c.id
     return scope.reach.where(column) if scope.org is None else column == scope.org
-
-
-FLAGS = ("feedback_weighting_disabled", "corroboration_boost_enabled")
 
 
 @dataclass(frozen=True)
@@ -133,18 +131,38 @@ class FlagStates:
 def flag_states(features: str | None) -> FlagStates:
     """What ``organizations.features`` says of the known flags; only JSON true and false count as set."""
     if features is None:
-        return FlagStates(tuple((flag, "absent") for flag in FLAGS))
+        return FlagStates(tuple((flag, "absent") for flag in NAMES))
     try:
-        found = json.loads(features)
+        found = json.loads(features, object_pairs_hook=_without_repeats)
+    except _RepeatedKeyError:
+        return FlagStates(malformed="an object with the same key twice")
     except (ValueError, RecursionError):
         return FlagStates(malformed="not readable as JSON")
     if not isinstance(found, dict):
         kind = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}.get(type(found), "a number")
         return FlagStates(malformed=f"not an object but {kind}")
     states = []
-    for flag in FLAGS:
+    for flag in NAMES:
         value = found.get(flag)
         if flag in found and not isinstance(value, bool):
             return FlagStates(malformed=f"{flag} is neither true nor false")
         states.append((flag, "absent" if value is None else "on" if value else "off"))
     return FlagStates(tuple(states))
+
+
+class _RepeatedKeyError(ValueError):
+    """An object in which one of two values would be lost by storing it anew."""
+
+
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedKeyError
+    return found
+
+
+def other_keys(features: str | None) -> dict[str, object]:
+    """What an organization's features hold besides the known flags: shown, never changed."""
+    if features is None or flag_states(features).malformed is not None:
+        return {}
+    return {key: value for key, value in json.loads(features).items() if key not in NAMES}

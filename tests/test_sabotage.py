@@ -152,6 +152,67 @@ SABOTAGES = (
         "an end that follows the application's", "jobs/ending.py", 'os.read(sys.stdin.fileno(), 512) == b""',
         "False", ("tests/jobs/test_companion.py::TestEnd",),
     ),
+    Sabotage(
+        "the comparison with what was seen", "queries/flags/applying.py",
+        "CONFLICT if found != change.seen else", "CONFLICT if False else",
+        ("tests/queries/test_flag_changes.py::TestConflict",),
+    ),
+    Sabotage(
+        "the audit row of a flag change", "queries/flags/applying.py",
+        "entry=append(connection, change)", "entry=None",
+        ("tests/queries/test_flag_changes.py::TestApplied",),
+    ),
+    Sabotage(
+        "the lock on an organization's flags", "queries/flags/applying.py",
+        ".where(*mine).with_for_update(key_share=True)", ".where(*mine)",
+        ("tests/queries/test_flag_faults.py::test_sixteen_operators_and_a_foreign_writer_lose_nothing",),
+    ),
+    Sabotage(
+        "the request id against a second click", "queries/flags/applying.py",
+        "if (made := entry_of_request(connection, change.request_id)) is not None:",
+        "if (made := None) is not None:",
+        ("tests/queries/test_flag_changes.py::TestOnce",),
+    ),
+    Sabotage(
+        "the look-up after a lost commit", "queries/flags/applying.py",
+        "        return settle(store, reach, change)", '        return Outcome(change, "failed", LOST)',
+        ("tests/queries/test_flag_faults.py::TestLostCommit",),
+    ),
+    Sabotage(
+        "the lock that a look-up waits for", "queries/flags/applying.py",
+        "                connection.execute(_locked(reach, change)).one_or_none()\n", "",
+        ("tests/queries/test_flag_faults.py::TestLostCommit",),
+    ),
+    Sabotage(
+        "the refusal of malformed flags", "queries/flags/applying.py",
+        "    if states.malformed is not None:", "    if False:",
+        ("tests/queries/test_flag_changes.py::TestMalformed",),
+    ),
+    Sabotage(
+        "a revert only of what has not moved", "queries/flags/applying.py",
+        "MOVED_ON if last is None or last.id != entry.id else None", "None",
+        ("tests/queries/test_flag_changes.py::TestRevert",),
+    ),
+    Sabotage(
+        "the role asked of the store for every flag change", "controls/flag_confirm.py",
+        'principal = require("operator", staged.org_id)', 'principal = require("viewer", staged.org_id)',
+        ("tests/controls/test_flag_confirm.py",),
+    ),
+    Sabotage(
+        "controls that a viewer is not offered", "controls/flags.py",
+        'if not view.principal.may("operator"):', "if False:",
+        ("tests/test_flags_served.py::TestViewers",),
+    ),
+    Sabotage(
+        "the escape of a spreadsheet's formulas", "controls/exports.py",
+        'return f"\'{text}" if runs else text', "return text",
+        ("tests/controls/test_exports.py",),
+    ),
+    Sabotage(
+        "the record of an export", "controls/exports.py",
+        "            taken.record(store(), self.question.scope.reach)\n", "",
+        ("tests/browser/test_flags.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),
+    ),
 )  # fmt: skip
 
 

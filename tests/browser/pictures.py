@@ -24,6 +24,7 @@ PAGES = {
     "overview": "/?window=30d",
     "inspector": f"/inspector?{INSPECTED}",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
+    "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
 }
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
@@ -41,7 +42,8 @@ def take(browser: Browser, url: str, folder: Path) -> None:
         for shot, (theme, width, height) in SHOTS.items():
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
             page = Visit(context).open(url + path)
-            page.locator(".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stAlert]").first.wait_for()
+            drawn = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stAlert], [data-testid=stMetric]"
+            page.locator(drawn).first.wait_for()
             page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
             page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
             page.screenshot(path=folder / f"{page_name}-{shot}.png")

@@ -1,0 +1,109 @@
+"""Files for those who leave the dashboard: exactly the rows asked for, harmless in a spreadsheet, and on record."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+import re
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from controls.loading import ask_now, store
+from queries.exports import RecordExport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controls.access import Principal
+    from queries.engine import Question
+
+log = logging.getLogger("rankscope.exports")
+
+Format = Literal["csv", "json"]
+MIME = {"csv": "text/csv", "json": "application/json"}
+FORMULA = ("=", "+", "-", "@", "|", "%")
+LEADING = re.compile("[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x1f\"']*")
+
+
+@dataclass(frozen=True)
+class Export:
+    """A question whose answer is to become a file, and what the record says about it."""
+
+    question: Question
+    kind: str
+    filter: Mapping[str, object]
+
+    def content(self, form: Format, file_name: str, principal: Principal) -> bytes:
+        """Ask, record, and only then hand out: the answer may be newer than the page, never another filter's."""
+        frame = ask_now(self.question).frames[0]
+        if store().writer is None:
+            # nothing can be recorded where nothing can be written; the log still says it happened
+            log.warning("export kind=%s rows=%d not recorded: no write login", self.kind, len(frame))
+        else:
+            counts = {str(org): int(rows) for org, rows in frame["org_id"].value_counts().items()}
+            if not counts and self.question.scope.org is not None:
+                counts = {self.question.scope.org: 0}
+            taken = RecordExport(self.kind, form, self.filter, counts, file_name, principal.name)
+            taken.record(store(), self.question.scope.reach)
+        return as_csv(frame) if form == "csv" else as_json(frame)
+
+
+def download_buttons(export: Export, principal: Principal, *, key: str) -> None:
+    """A button per format; nothing is asked or built before the click."""
+    with st.container(horizontal=True):
+        for form in ("csv", "json"):
+            file_name = f"{export.kind}-{secrets.token_hex(16)}.{form}"
+            st.download_button(
+                f"Download {form.upper()}",
+                _on_click(export, form, file_name, principal),
+                file_name,
+                MIME[form],
+                key=f"{key}_{form}",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+
+
+def _on_click(export: Export, form: Format, file_name: str, principal: Principal) -> Any:  # noqa: ANN401 - a callable
+    return lambda: export.content(form, file_name, principal)
+
+
+def as_csv(frame: pd.DataFrame) -> bytes:
+    """Comma-separated, every field quoted, with the mark by which a spreadsheet knows UTF-8."""
+    written = io.StringIO()
+    out = csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    out.writerow(frame.columns)
+    for row in frame.itertuples(index=False):
+        out.writerow([_cell(value) for value in row])
+    return written.getvalue().encode("utf-8-sig")
+
+
+def as_json(frame: pd.DataFrame) -> bytes:
+    """A list of objects, exactly as stored: JSON has no formulas to guard against."""
+    rows = [{name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
+    return json.dumps(rows, ensure_ascii=False, indent=1).encode()
+
+
+def harmless(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, also not behind blanks, quotes or invisible characters."""
+    before = LEADING.match(text)
+    hidden = before.group() if before else ""
+    runs = text[len(hidden) :].startswith(FORMULA) or any(sign in hidden for sign in "\t\r\n")
+    return f"'{text}" if runs else text
+
+
+def _cell(value: object) -> object:
+    plain = _plain(value)
+    return "" if plain is None else harmless(plain) if isinstance(plain, str) else plain
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a frame holds
+    if pd.isna(value):
+        return None
+    return value.isoformat() if isinstance(value, pd.Timestamp) else value.item() if hasattr(value, "item") else value

@@ -1,0 +1,142 @@
+"""The last step of a change: old and new listed, a reason, one confirm; and what became of each change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from controls import messages
+from controls.access import NotAllowedError, require
+from controls.flag_preview import in_a_line
+from controls.loading import store
+from queries.flags.applying import change_flag, settle
+from queries.flags.change import LONGEST_REASON, Outcome, SetFlag
+from queries.flags.registry import known_flag
+from queries.scope import Reach, is_storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from uuid import UUID
+
+    from queries.flags.change import FlagEntry
+    from queries.flags.registry import State
+
+SOURCE = "feature_flags/1"
+OUTCOMES = "flag_outcomes"
+FEW, LIST_HEIGHT = 4, 320
+ALERTS: dict[str, Callable[..., Any]] = {
+    "applied": st.success,
+    "already": st.success,
+    "conflict": st.warning,
+    "unknown": st.warning,
+}
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A change that was shown and not yet confirmed; its request id was made when it was shown."""
+
+    org_id: str
+    name: str
+    flag: str
+    seen: State
+    new: State
+    request_id: UUID
+    preview: Mapping[str, Any] | None = None
+    reverts_id: int | None = None
+
+    def said(self, reason: str, actor: str) -> SetFlag:
+        """The change with its reason and whoever makes it."""
+        return SetFlag(
+            self.org_id, self.flag, self.seen, self.new, reason, self.request_id, actor, SOURCE, self.preview,
+            self.reverts_id,
+        )  # fmt: skip
+
+
+@st.dialog("Confirm the change", width="medium")
+def confirm(staged: list[Staged]) -> None:
+    """List every change from old to new; nothing is made without a reason."""
+    with st.container(height=LIST_HEIGHT if len(staged) > FEW else "content", border=len(staged) > FEW):
+        for each in staged:
+            known = known_flag(each.flag)
+            st.text(
+                f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
+                f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
+            )
+    reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
+    with st.form("confirm_flags", border=False):
+        start = "" if reverted is None else f"Revert of change {reverted}"
+        reason = st.text_area("Reason", start, max_chars=LONGEST_REASON, key="flag_reason", help=messages.REASON_HELP)
+        sent = st.form_submit_button(f"Confirm {messages.counted(len(staged), 'change')}", type="primary")
+    if not sent:
+        return
+    if not reason.strip() or not is_storable(reason):
+        st.error("A reason is needed: whoever looks at this later has nothing else to go by.")
+        return
+    _keep(apply(staged, reason))
+    st.rerun()
+
+
+def apply(staged: list[Staged], reason: str) -> list[tuple[Staged, Outcome]]:
+    """Make each change on its own, and say what became of each; the role is asked of the store for every one."""
+    return [(each, _apply(each, reason)) for each in staged]
+
+
+def _apply(staged: Staged, reason: str) -> Outcome:
+    try:
+        principal = require("operator", staged.org_id)
+    except NotAllowedError as error:
+        return Outcome(staged.said(reason, "nobody"), "refused", f"Nothing was changed. {error}")
+    return change_flag(store(), Reach((staged.org_id,)), staged.said(reason, principal.name))
+
+
+def _keep(outcomes: list[tuple[Staged, Outcome]]) -> None:
+    """Remember what is to be shown; a second click of the same confirm does not hide that the first one worked."""
+    before = {each.request_id: (each, told) for each, told in st.session_state.get(OUTCOMES, [])}
+    st.session_state[OUTCOMES] = [
+        before[each.request_id] if told.kind == "already" and each.request_id in before else (each, told)
+        for each, told in outcomes
+    ]
+
+
+def show_outcomes() -> None:
+    """What became of the last confirm, each change by its organization."""
+    outcomes: list[tuple[Staged, Outcome]] = st.session_state.get(OUTCOMES, [])
+    if not outcomes:
+        return
+    for number, (each, told) in enumerate(outcomes):
+        with st.container(border=len(outcomes) > 1):
+            st.text(f"{each.name} · {each.flag}: {each.seen} → {each.new}")
+            ALERTS.get(told.kind, st.error)(told.sentence)
+            if told.entry is not None:
+                st.text(_written(told.entry))
+            if told.found is not None:
+                st.text(_found(told))
+            if told.kind == "unknown":
+                st.button("Check again", key=f"check_{number}", on_click=_check, args=(number,))
+    st.button("Done", key="outcomes_seen", on_click=lambda: st.session_state.pop(OUTCOMES, None))
+
+
+def _check(number: int) -> None:
+    """Look up what became of a change; this writes nothing."""
+    outcomes = st.session_state.get(OUTCOMES, [])
+    if number < len(outcomes):
+        each, told = outcomes[number]
+        outcomes[number] = (each, settle(store(), Reach((each.org_id,)), told.change))
+
+
+def _written(entry: FlagEntry) -> str:
+    return f"Change {entry.id}, {entry.at:%-d %b %Y %H:%M:%S} UTC by {entry.actor}"
+
+
+def _found(told: Outcome) -> str:
+    """Who changed what and when, or since when it must have been something else."""
+    now = f"It is {told.found} now. "
+    last = told.last
+    if last is None:
+        return f"{now}Set outside this dashboard: the audit has no change of it."
+    if told.outside:
+        return f"{now}Set outside this dashboard since {last.at:%-d %b %Y %H:%M:%S} UTC."
+    return f"{now}{last.old} → {last.new} by {last.actor}, {last.at:%-d %b %Y %H:%M:%S} UTC: {last.reason}"

@@ -1,0 +1,117 @@
+"""What a change of a flag would have done to the retrievals of the last days, before anyone makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from controls.loading import flip_preview
+from controls.messages import MISSING, number, percent
+from queries.errors import StoreError
+from queries.flags.registry import known_flag
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controls.flag_states import Organization
+    from queries.flags.registry import State
+    from queries.scope import Reach
+
+CAVEAT = (
+    "Each logged retrieval is ranked again with the flag turned, from the scores in the log. Nothing outside the "
+    "logged candidates can enter. A flip is an observation that enters or leaves a memory block."
+)
+MEANWHILE = "no preview: the flag was changed meanwhile"
+SAME = "means the same: no effect on ranking"
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """One organization's preview: its figures as the audit keeps them, or why there are none."""
+
+    figures: Mapping[str, Any] | None = None
+    note: str | None = None
+
+
+def previews(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen]:
+    """A preview per organization."""
+    with st.spinner("Ranking the logged retrievals again", show_time=True):
+        return {org.id: foresee(reach, org.id, flag, (org.cells[flag].state, new), days) for org in orgs}
+
+
+def foresee(reach: Reach, org: str, flag: str, change: tuple[State, State], days: int) -> Foreseen:
+    """One organization's preview; a state that amounts to the present one needs none."""
+    known, (old, new) = known_flag(flag), change
+    if known.is_on(old) == known.is_on(new):
+        return Foreseen(note=SAME)
+    try:
+        told = flip_preview(reach, org, flag, old, days)
+    except StoreError as error:
+        return Foreseen(note=f"no preview: {error.sentence}")
+    # the replay reads the flag itself: by then it may be another than was shown here
+    return Foreseen(told.to_json()) if known.effect(new).startswith(told.effect) else Foreseen(note=MEANWHILE)
+
+
+def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[str, Foreseen]) -> None:
+    """One row per organization, old to new, with what the flip would have changed."""
+    rows = [
+        {
+            "organization": org.name,
+            "change": f"{org.cells[flag].state} → {new}",
+            **in_figures(found[org.id].figures),
+            "note": found[org.id].note or note(found[org.id].figures),
+        }
+        for org in orgs
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="flag_previews",
+        column_config={
+            "organization": st.column_config.TextColumn("Organization", width=190),
+            "change": st.column_config.TextColumn("Change", width=115),
+            "replayed": st.column_config.TextColumn(
+                "Replayed", width=110, help="Retrievals replayed, of those logged."
+            ),
+            "top": st.column_config.TextColumn("Top 5 changed", width=115),
+            "flips": st.column_config.TextColumn("Flips", width=80, help=CAVEAT),
+            "per_100": st.column_config.TextColumn("Flips per 100", width=110),
+            "rbo": st.column_config.TextColumn("RBO", width=75, help="Likeness of the two orders, 1 is equal."),
+            "note": st.column_config.TextColumn("Note", width="large"),
+        },
+    )
+    st.caption(CAVEAT)
+
+
+def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
+    """The figures of a preview or of what came of it, as they are shown."""
+    if figures is None or "retrievals" not in figures:
+        return dict.fromkeys(("replayed", "top", "flips", "per_100", "rbo"), MISSING)
+    replayed, flips = figures["retrievals"], figures["entered"] + figures["left"]
+    return {
+        "replayed": f"{number(replayed)} of {number(figures['logged'])}",
+        "top": percent(figures["top_changed"], replayed),
+        "flips": number(flips) if replayed else MISSING,
+        "per_100": f"{100 * flips / replayed:.3g}" if replayed else MISSING,
+        "rbo": MISSING if figures["rbo"] is None else f"{figures['rbo']:.3f}",
+    }
+
+
+def note(figures: Mapping[str, Any] | None) -> str:
+    """What keeps a preview from being whole."""
+    if figures is None:
+        return ""
+    if not figures["logged"]:
+        return "nothing was logged in these days: the effect is unknown"
+    return "; ".join(f"{number(count)} not replayed: {reason}" for reason, count in figures["reasons"] if count)
+
+
+def in_a_line(figures: Mapping[str, Any] | None) -> str:
+    """A preview in one line, for the list that is confirmed."""
+    told = in_figures(figures)
+    if told["per_100"] == MISSING:
+        return "Effect on ranking: none, or unknown"
+    return f"Preview: {told['per_100']} flips per 100 retrievals, top 5 changed in {told['top']}"

@@ -1,0 +1,193 @@
+"""The matrix of organizations and flags, and a change of them: pick, preview, say why, confirm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+from zlib import crc32
+
+import streamlit as st
+
+from controls import messages
+from controls.flag_confirm import Staged, confirm, show_outcomes
+from controls.flag_preview import previews, show_previews
+from controls.flag_states import stale_overrides, table
+from controls.loading import may_write
+from queries.flags.registry import FLAGS, NAMES, STATES, known_flag
+from queries.scope import isolated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from controls.flag_states import Organization
+    from controls.view import View
+    from queries.flags.registry import State
+
+MOST = 25  # organizations of one change: each is previewed, confirmed by name and reported
+WINDOWS = ("7d", "30d")
+DEFAULT_STALE = 90
+LONGEST_STALE = range(1, 3651)
+STALE_HELP = "An override counts as stale once it has stood for more than so many days since it was last changed here."
+
+
+def stale_after() -> int:
+    """After how many days an override counts as stale; part of the address, drawn beside the figures."""
+    said = st.session_state.get("stale") or st.query_params.get("stale", "")
+    return int(said) if str(said).isdecimal() and int(said) in LONGEST_STALE else DEFAULT_STALE
+
+
+def figures(found: list[Organization], as_of: datetime) -> None:
+    """How many flags are set, and how many of them need someone to look."""
+    st.markdown(f":small[:gray[as of {as_of:%H:%M:%S} UTC · read from the store with every run]]")
+    cells = [cell for org in found for cell in org.cells.values()]
+    shown = (
+        ("Organizations", len(found), "Organizations in this scope."),
+        ("Overrides", sum(cell.state != "absent" for cell in cells), "Known flags that are set to on or off."),
+        ("Stale", sum(cell.stale for cell in cells), STALE_HELP),
+        ("Set outside", sum(cell.outside for cell in cells), "Not what the audit says last: other software set it."),
+        ("Unreadable", sum(org.malformed is not None for org in found), "Not a valid flag object; never overwritten."),
+    )
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for label, value, explained in shown:
+            st.metric(label, messages.number(value), border=True, width=144, height="stretch", help=explained)
+        st.number_input(
+            "Stale after days",
+            LONGEST_STALE[0],
+            LONGEST_STALE[-1],
+            DEFAULT_STALE,
+            key="stale",
+            bind="query-params",
+            help=STALE_HELP,
+            width=160,
+        )
+
+
+def matrix(found: list[Organization], *, choosing: bool) -> None:
+    """Organizations by flags; rows can be chosen where whoever asks may change them."""
+    shown = table(found)
+    if not any(org.others for org in found):
+        shown = shown.drop(columns="others")
+    ids = tuple(shown["id"])
+    key = f"flag_matrix_{crc32(repr(ids).encode())}"
+    choice = {"on_select": _rows_chosen(key, ids), "selection_mode": "multi-row"} if choosing else {}
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key=key,
+        height="auto",
+        column_config={
+            "organization": st.column_config.TextColumn("Organization", width=190, pinned=True),
+            **{
+                flag.name: st.column_config.TextColumn(
+                    flag.name, width=290, help=f"{flag.description} Default: {flag.default}. Owner: {flag.owner}."
+                )
+                for flag in FLAGS
+            },
+            "others": st.column_config.TextColumn("Other keys (read-only)", width=170),
+            "id": st.column_config.TextColumn("Id", width=110),
+        },
+        **choice,  # type: ignore[call-overload]
+    )
+    stale = stale_overrides(found)
+    if not stale.empty:
+        with st.expander(f"{messages.counted(len(stale), 'stale override')}, with the reason"):
+            st.dataframe(stale, hide_index=True, key="stale_overrides")
+    others = {org.id: org.others for org in found if org.others}
+    if others:
+        with st.expander("Keys that Rankscope does not know: shown, never changed"):
+            st.json(others, expanded=2)
+
+
+def change(found: list[Organization], view: View) -> None:
+    """The way to a change, for those who may make it; the others read why they see none."""
+    show_outcomes()
+    if not view.principal.may("operator"):
+        messages.flags_need_an_operator()
+        return
+    if not may_write():
+        messages.read_only_store()
+        return
+    st.subheader("Change a flag")
+    targets = _targets(found)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        flag = str(
+            st.segmented_control("Flag", NAMES, default=NAMES[0], required=True, key="flag", bind="query-params")
+        )
+        new: State = st.segmented_control(
+            "New state", STATES, default="on", required=True, key="to", bind="query-params"
+        )
+        days = str(
+            st.segmented_control(
+                "Preview on the last", WINDOWS, default="7d", required=True, key="days", bind="query-params"
+            )
+        )
+    known = known_flag(flag)
+    st.caption(f"{known.description} Set to {new}, it means: {known.effect(new)}.")
+    changing = [org for org in targets if org.malformed is None and org.cells[flag].state != new]
+    _left_out(targets, flag, new)
+    if not changing:
+        return
+    foreseen = previews(view.principal.reach, changing, flag, new, int(days.removesuffix("d")))
+    show_previews(changing, flag, new, foreseen)
+    if st.button(f"Review {messages.counted(len(changing), 'change')}", type="primary", key="review"):
+        staged = [
+            Staged(org.id, org.name, flag, org.cells[flag].state, new, uuid4(), foreseen[org.id].figures)
+            for org in changing
+        ]
+        confirm(staged)
+
+
+def _targets(found: list[Organization]) -> list[Organization]:
+    """The organizations that the address names, of those in scope; a scope of one is the choice itself."""
+    if len(found) == 1:
+        return found
+    by_id = {org.id: org for org in found}
+    said = [org for org in st.query_params.get_all("target") if org in by_id][:MOST]
+    st.session_state["pick_target"] = said
+
+    def label(org: str) -> str:
+        return f"{isolated(by_id[org].name)} · {isolated(org)}"
+
+    st.multiselect(
+        "Organizations",
+        list(by_id),
+        format_func=label,
+        key="pick_target",
+        on_change=_picked,
+        max_selections=MOST,
+        placeholder="Choose rows above, or organizations here",
+    )
+    return [by_id[org] for org in said]
+
+
+def _picked() -> None:
+    _say(st.session_state["pick_target"])
+
+
+def _rows_chosen(key: str, ids: tuple[str, ...]) -> Callable[[], None]:
+    """Take the rows' ids as they were when the table was drawn, so that no later order can lead astray."""
+
+    def chosen() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        _say([ids[row] for row in rows if 0 <= row < len(ids)])
+
+    return chosen
+
+
+def _say(targets: list[str]) -> None:
+    if targets:
+        st.query_params["target"] = targets[:MOST]
+    else:
+        st.query_params.pop("target", None)
+
+
+def _left_out(targets: list[Organization], flag: str, new: State) -> None:
+    if not targets:
+        messages.choose_an_organization()
+    unreadable = sum(org.malformed is not None for org in targets)
+    if unreadable:
+        messages.unreadable_flags(unreadable)
+    already = sum(org.malformed is None and org.cells[flag].state == new for org in targets)
+    if already:
+        st.caption(f"{messages.counted(already, 'organization')} chosen: already {new}, nothing to change.")

@@ -1,0 +1,185 @@
+"""What was changed, by whom and why: the audit as pages read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import BigInteger, Text, and_, cast, func, literal, or_, select, tuple_
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from queries import own_schema, schema
+from queries.engine import AGGREGATE, LIST
+from queries.flags.entries import spoken
+from queries.organizations import LONGEST_FEATURES, SHOWN, in_scope, shown_name
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Select
+
+    from queries.scope import Scope
+
+audit = own_schema.flag_changes
+PAGE = 50
+LONGEST_PREVIEW = 20_000
+
+
+@dataclass(frozen=True)
+class FlagChangeRow:
+    """One change with the name of its organization, and the change that took it back, if one did."""
+
+    id: int
+    org_id: str
+    name: str
+    flag: str
+    old: str
+    new: str
+    reason: str
+    actor: str
+    changed_at: datetime
+    reverts_id: int | None
+    reverted_by: int | None
+    source: str
+    request_id: str
+
+
+def _in_scope(scope: Scope) -> ColumnElement[bool]:
+    """The audit knows no projects: a flag belongs to the organization."""
+    return scope.reach.where(audit.c.org_id) if scope.org is None else audit.c.org_id == scope.org
+
+
+def _rows(*more: ColumnElement[Any]) -> Select[Any]:
+    orgs, later = schema.organizations, audit.alias("later")
+    takes_back = and_(later.c.org_id == audit.c.org_id, later.c.reverts_id == audit.c.id)
+    reverted_by = select(func.min(later.c.id)).where(takes_back).scalar_subquery()
+    return select(
+        audit.c.id,
+        audit.c.org_id,
+        func.coalesce(shown_name(orgs), audit.c.org_id),
+        audit.c.flag,
+        spoken(audit.c.old_state),
+        spoken(audit.c.new_state),
+        audit.c.reason,
+        audit.c.actor,
+        audit.c.changed_at,
+        audit.c.reverts_id,
+        reverted_by,
+        audit.c.source,
+        cast(audit.c.request_id, Text),
+        *more,
+    ).select_from(audit.outerjoin(orgs, orgs.c.id == audit.c.org_id))
+
+
+@dataclass(frozen=True)
+class FlagHistory:
+    """Changes newest first; ``before`` is the id of the entry that the page before ended with."""
+
+    scope: Scope
+    flag: str | None = None
+    words: str | None = None
+    before: int | None = None
+    size: int = PAGE
+    row: ClassVar[type] = FlagChangeRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """One page by its keys and not by counting rows; words are found in reason and actor, literally."""
+        wanted = [_in_scope(self.scope)]
+        if self.flag is not None:
+            wanted.append(audit.c.flag == self.flag)
+        if self.words:
+            found_in = (audit.c.reason, audit.c.actor)
+            wanted.append(or_(*(column.icontains(self.words, autoescape=True) for column in found_in)))
+        if self.before is not None:
+            last = audit.alias("last")
+            at = select(last.c.changed_at).where(last.c.id == self.before).scalar_subquery()
+            wanted.append(tuple_(audit.c.changed_at, audit.c.id) < tuple_(at, literal(self.before, BigInteger)))
+        newest_first = (audit.c.changed_at.desc(), audit.c.id.desc())
+        return _rows().where(*wanted).order_by(*newest_first).limit(self.size)
+
+
+@dataclass(frozen=True)
+class OpenedChangeRow(FlagChangeRow):
+    """One change with everything that was known when it was made, and when its flag was next changed."""
+
+    preview: str | None
+    next_at: datetime | None
+
+
+@dataclass(frozen=True)
+class OpenedChange:
+    """The change of an id, if it lies in scope."""
+
+    scope: Scope
+    id: int
+    row: ClassVar[type] = OpenedChangeRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """The preview travels as text, as it was stored."""
+        later = audit.alias("after")
+        same = and_(later.c.org_id == audit.c.org_id, later.c.flag == audit.c.flag, later.c.id > audit.c.id)
+        next_at = select(func.min(later.c.changed_at)).where(same).scalar_subquery()
+        preview = func.left(cast(audit.c.preview, Text), LONGEST_PREVIEW)
+        return _rows(preview, next_at).where(_in_scope(self.scope), audit.c.id == self.id)
+
+
+@dataclass(frozen=True)
+class StandingRow:
+    """The newest change of one flag of one organization."""
+
+    org_id: str
+    flag: str
+    id: int
+    new: str
+    reason: str
+    actor: str
+    changed_at: datetime
+
+
+@dataclass(frozen=True)
+class StandingChanges:
+    """What the audit says each flag should be now, and since when; a flag never changed here has no row."""
+
+    scope: Scope
+    row: ClassVar[type] = StandingRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """The last entry per organization and flag."""
+        last = (audit.c.id, spoken(audit.c.new_state), audit.c.reason, audit.c.actor, audit.c.changed_at)
+        return (
+            select(audit.c.org_id, audit.c.flag, *last)
+            .where(_in_scope(self.scope))
+            .ext(distinct_on(audit.c.org_id, audit.c.flag))
+            .order_by(audit.c.org_id, audit.c.flag, audit.c.id.desc())
+        )
+
+
+@dataclass(frozen=True)
+class FlagObjectRow:
+    """One organization's features as stored, unparsed."""
+
+    org_id: str
+    name: str
+    features: str | None
+
+
+@dataclass(frozen=True)
+class FlagObjects:
+    """The organizations in scope with their features as text: one malformed value fails no other."""
+
+    scope: Scope
+    row: ClassVar[type] = FlagObjectRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """By name, as many as a page can show; cut where a value is no longer a set of flags."""
+        orgs = schema.organizations
+        features = func.left(cast(orgs.c.features, Text), LONGEST_FEATURES)
+        return (
+            select(orgs.c.id, shown_name(orgs), features)
+            .where(in_scope(self.scope))
+            .order_by(orgs.c.name, orgs.c.id)
+            .limit(SHOWN)
+        )

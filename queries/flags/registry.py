@@ -1,0 +1,57 @@
+"""The feature flags that Rankscope knows: the only ones it offers to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["on", "off", "absent"]
+STATES: tuple[State, ...] = ("on", "off", "absent")
+
+
+@dataclass(frozen=True)
+class KnownFlag:
+    """One key of ``organizations.features``, and what each of its three states amounts to."""
+
+    name: str
+    description: str
+    default: Literal["on", "off"]
+    owner: str
+    effects: tuple[tuple[State, str], ...]
+    # A protected flag takes two people, which this dashboard does not arrange: it shows the flag and changes nothing.
+    protected: bool = False
+
+    def effect(self, state: State) -> str:
+        """What a state does, in a few words."""
+        return dict(self.effects)[state]
+
+    def is_on(self, state: State) -> bool:
+        """Whether a state amounts to on: absent is whatever the default is."""
+        return (self.default if state == "absent" else state) == "on"
+
+
+FLAGS: tuple[KnownFlag, ...] = (
+    KnownFlag(
+        "feedback_weighting_disabled",
+        "Switches feedback weights off: memories then rank by relevance alone, whatever sessions learned about them.",
+        default="off",
+        owner="memory ranking",
+        effects=(("on", "weighting off"), ("off", "weighting on"), ("absent", "weighting on (default)")),
+    ),
+    KnownFlag(
+        "corroboration_boost_enabled",
+        "Lifts what several observations agree on by 0.1 · log2(1 + corroborating), before feedback weighs in.",
+        default="off",
+        owner="memory ranking",
+        effects=(("on", "boost on"), ("off", "boost off"), ("absent", "boost off (default)")),
+    ),
+)
+NAMES: tuple[str, ...] = tuple(flag.name for flag in FLAGS)
+
+
+def known_flag(name: str) -> KnownFlag:
+    """The flag of a name, which has to be a known one."""
+    for flag in FLAGS:
+        if flag.name == name:
+            return flag
+    raise ValueError(f"expected one of {', '.join(NAMES)}; found another flag")

@@ -1,0 +1,90 @@
+"""Who may change a flag is asked of the store for every change, whatever the browser sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from controls import access
+from controls.access import Principal
+from controls.flag_confirm import Staged, apply
+from controls.loading import stored_role
+from tests import sample
+from tests.pages.application import application
+from tests.queries.flag_store import WEIGHTING, audit_rows, live_and_audited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import psycopg
+
+    from queries.principals import Role
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+
+@pytest.fixture(autouse=True)
+def _serving(cluster: Cluster, store_database: str, owner: Owner, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for org in ("org_a", "org_b"):
+        sample.add_organization(owner, org)
+    monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
+    with application(cluster.plain_url("dash_read", store_database)):
+        yield
+
+
+def staged(org: str = "org_a") -> Staged:
+    return Staged(org, "Name", WEIGHTING, "absent", "on", uuid4())
+
+
+def asking(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """As the proxy does it: the role is the one stored under the name at this moment."""
+
+    def principal() -> Principal:
+        granted = stored_role(name)
+        if granted is None:
+            raise access.NotAllowedError("no role")
+        role: Role = granted[0]  # type: ignore[assignment]
+        return Principal(name, role, None if granted[1] is None else frozenset(granted[1]), "proxy")
+
+    monkeypatch.setattr(access, "current_principal", principal)
+
+
+@pytest.mark.parametrize(
+    ("role", "orgs", "made"),
+    [
+        ("viewer", ["org_a"], []), ("viewer", None, []), ("operator", ["org_b"], ["org_b"]), ("operator", [], []),
+        ("operator", ["org_a", "org_b"], ["org_a", "org_b"]), ("admin", None, ["org_a", "org_b"]), (None, None, []),
+    ],
+)  # fmt: skip
+def test_each_change_needs_the_role_for_its_own_organization(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch, role: str | None, orgs: list[str] | None, made: list[str]
+) -> None:
+    if role is not None:
+        owner.execute("insert into rankscope.principals (name, role, orgs) values ('sam', %s, %s)", (role, orgs))
+    asking(monkeypatch, "sam")
+    outcomes = apply([staged("org_a"), staged("org_b")], "because")
+    assert [each.org_id for each, told in outcomes if told.kind == "applied"] == made
+    assert {told.kind for each, told in outcomes if each.org_id not in made} <= {"refused"}
+    for org in ("org_a", "org_b"):
+        assert audit_rows(owner, org) == ([("absent", "on")] if org in made else [])
+        assert live_and_audited(owner, org)[0] == ("on" if org in made else "absent")
+
+
+def test_a_role_taken_away_ends_at_the_next_change(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WEB-5: also in the middle of a bulk change that was begun with it."""
+    owner.execute("insert into rankscope.principals (name, role, orgs) values ('sam', 'operator', null)")
+    asking(monkeypatch, "sam")
+    assert apply([staged("org_a")], "because")[0][1].kind == "applied"
+    owner.execute("update rankscope.principals set role = 'viewer'")
+    assert apply([staged("org_b")], "because")[0][1].kind == "refused"
+    assert live_and_audited(owner, "org_b") == ("absent", None)
+
+
+def test_the_audit_names_whoever_is_asking(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner.execute("insert into rankscope.principals (name, role, orgs) values ('sam', 'operator', null)")
+    asking(monkeypatch, "sam")
+    apply([staged("org_a")], "because")
+    assert owner.execute("select actor, reason from rankscope.flag_changes").fetchall() == [("sam", "because")]

@@ -1,0 +1,182 @@
+"""Feature flags as they stand on the page, against planted facts and planted faults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import sample
+from tests.pages.application import application
+from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
+from tests.queries.test_flag_changes import MALFORMED, ONLY_JSON
+from tests.weighed import add_observed, add_weighed
+
+if TYPE_CHECKING:
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+PAGE = "feature_flags.py"
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    """Acme, on which weighting has an effect; Birch, set by other software."""
+    sample.add_organization(owner, "org_a", "Acme")
+    add_weighed(owner, "org_a", add_observed(owner, "org_a"), 4)
+    sample.add_organization(owner, "org_b", "Birch", features={WEIGHTING: True, "theirs": "<b>x</b>"})
+    return cluster.plain_url("dash_read", store_database)
+
+
+@pytest.fixture
+def _writing(cluster: Cluster, store_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
+
+
+def opened(test: AppTest) -> AppTest:
+    test.switch_page(PAGE).run()
+    assert not test.exception
+    return test
+
+
+def matrix(test: AppTest) -> dict[str, dict[str, str]]:
+    shown = test.dataframe[0].value.set_index("id")
+    return {str(org): {str(name): str(said) for name, said in row.items()} for org, row in shown.iterrows()}
+
+
+def test_a_store_that_is_only_read_says_what_would_switch_writing_on(address: str) -> None:
+    with application(address) as test:
+        opened(test)
+    assert "RANKSCOPE_WRITE_URL" in test.info[0].value
+    assert [button.label for button in test.button] == []
+    assert matrix(test)["org_b"] == {
+        "organization": "Birch",
+        WEIGHTING: "● on: weighting off · set outside",
+        BOOST: "– absent: boost off (default)",
+        "others": "theirs",
+    }
+    assert {metric.label: metric.value for metric in test.metric} == {
+        "Organizations": "2", "Overrides": "1", "Stale": "0", "Set outside": "1", "Unreadable": "0",
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("_writing")
+class TestChange:
+    def test_a_pick_is_previewed_and_nothing_is_made_before_the_confirm(self, address: str, owner: Owner) -> None:
+        with application(address, target="org_a") as test:
+            opened(test)
+            preview = test.dataframe[1].value.iloc[0]
+            assert (preview["change"], preview["replayed"], preview["top"]) == ("absent → on", "4 of 4", "100 %")
+            assert (preview["flips"], preview["per_100"]) == ("8", "200")
+            test.button(key="review").click().run()
+            assert not test.exception
+            listed = [line.value for line in test.text]
+        assert (
+            f"Acme · org_a\n{WEIGHTING}: absent → on\nweighting on (default) → weighting off\n"
+            "Preview: 200 flips per 100 retrievals, top 5 changed in 100 %"
+        ) in listed
+        assert test.text_area(key="flag_reason").value == ""
+        assert live_and_audited(owner) == ("absent", None)
+
+    def test_a_state_that_means_the_same_says_so(self, address: str) -> None:
+        with application(address, target="org_a", to="off") as test:
+            opened(test)
+        assert test.dataframe[1].value.iloc[0]["note"] == "means the same: no effect on ranking"
+
+    def test_predicted_against_realised(self, address: str, owner: Owner) -> None:
+        row = owner.execute(
+            """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor,
+                 source, preview, changed_at)
+               values ('org_a', gen_random_uuid(), %s, 'true', 'absent', 'back', 'olga', 'test',
+                 '{"logged": 10, "retrievals": 10, "top_changed": 5, "entered": 3, "left": 2, "rbo": 0.5,
+                   "reasons": []}', now() - interval '20 hours')
+               returning id""",
+            (WEIGHTING,),
+        ).fetchone()
+        assert row
+        with application(address, change=str(row[0])) as test:
+            opened(test)
+        shown = test.dataframe[-1].value.set_index("what")
+        assert list(shown.loc["Predicted"]) == ["10 of 10", "50 %", "5", "50", "0.500"]
+        assert list(shown.loc["Realised"])[:4] == ["4 of 4", "100 %", "8", "200"]
+        assert "100 % of the retrievals since were logged under the new state." in [c.value for c in test.caption]
+
+    def test_an_organization_that_is_malformed_cannot_be_changed_and_hides_no_other(
+        self, address: str, owner: Owner
+    ) -> None:
+        """FLG-9 and HOS-5 on the page."""
+        for number, stored in enumerate(MALFORMED):
+            sample.add_organization(owner, f"bad_{number:02}", features=stored)
+        with application(address, target="bad_00") as test:
+            opened(test)
+            assert "1 organization chosen: not a valid flag object" in test.warning[0].value
+            assert "review" not in [button.key for button in test.button]
+            shown = matrix(test)
+        assert len(shown) == 2 + len(MALFORMED)
+        assert all(shown[f"bad_{n:02}"][WEIGHTING].startswith("not a valid flag object") for n in range(len(MALFORMED)))
+        assert shown["org_b"][WEIGHTING].startswith("● on")
+        assert {m.label: m.value for m in test.metric}["Unreadable"] == str(len(MALFORMED))
+        assert audit_rows(owner, "bad_00") == []
+
+    def test_also_where_the_column_is_json(self, address: str, owner: Owner) -> None:
+        owner.execute("alter table organizations alter column features type json using features::json")
+        for number, stored in enumerate(ONLY_JSON):
+            sample.add_organization(owner, f"bad_{number}", features=stored)
+        with application(address) as test:
+            shown = matrix(opened(test))
+        assert shown["bad_0"][WEIGHTING] == "not a valid flag object: an object with the same key twice"
+        assert len(shown) == 2 + len(ONLY_JSON)
+
+    @pytest.mark.parametrize(
+        ("damage", "expected"),
+        [
+            ("alter table organizations drop column features", "lacks a column"),
+            ("drop schema rankscope cascade", "table"),
+            ("delete from projects; delete from organizations", "No organization can be seen"),
+        ],
+    )
+    def test_a_store_that_lacks_something(self, address: str, owner: Owner, damage: str, expected: str) -> None:
+        owner.execute("delete from context_injection_logs; delete from retrieval_ab_logs; delete from observations")
+        owner.execute(damage.encode())
+        with application(address) as test:
+            opened(test)
+        said = [alert.value for kind in (test.error, test.warning, test.info) for alert in kind]
+        assert expected in " ".join(said)
+
+
+@pytest.mark.usefixtures("_writing")
+class TestHistory:
+    @pytest.fixture(autouse=True)
+    def _entries(self, owner: Owner) -> None:
+        owner.execute(
+            """insert into rankscope.flag_changes
+                 (org_id, request_id, flag, old_state, new_state, reason, actor, source)
+               select 'org_' || case when n %% 2 = 0 then 'a' else 'b' end, gen_random_uuid(), %s, 'absent', 'true',
+                      'reason ' || n, 'actor', 'test' from generate_series(1, 60) n""",
+            (WEIGHTING,),
+        )
+
+    def test_pages_of_fifty(self, address: str) -> None:
+        with application(address) as test:
+            opened(test)
+            first = test.dataframe[-1].value["reason"].tolist()
+            test.button(key="older").click().run()
+            assert not test.exception
+            second = test.dataframe[-1].value["reason"].tolist()
+        assert (len(first), len(second)) == (50, 10)
+        assert len({*first, *second}) == 60
+
+    def test_one_organization_and_words(self, address: str) -> None:
+        with application(address, org="org_a", words="reason 1") as test:
+            opened(test)
+        assert set(test.dataframe[-1].value["reason"]) == {f"reason {n}" for n in (10, 12, 14, 16, 18)}
+
+    @pytest.mark.parametrize("change", ["999999999", "x", "-3", "9" * 40, "%27"])
+    def test_an_unknown_entry(self, address: str, change: str) -> None:
+        with application(address, change=change) as test:
+            opened(test)
+        assert "Unknown change in this link" in test.warning[-1].value

@@ -1,0 +1,183 @@
+"""Feature flags behind a proxy: FLG-10, ISO-6 and ISO-8 of the bar, on every byte of the websocket."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+import requests
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests import sample
+from tests.app_server import AppServer
+from tests.driver import Session
+from tests.queries.flag_store import WEIGHTING, audit_rows, features_text
+from tests.weighed import add_observed, add_weighed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+TOKEN = "a-token-that-only-the-proxy-knows"  # noqa: S105 - of this test alone
+PAGE = "feature_flags"
+KINDS = {
+    "button": ("trigger_value", True),
+    "button_group": ("int_array_value", None),
+    "multiselect": ("int_array_value", None),
+    "text_area": ("string_value", "mine now"),
+    "text_input": ("string_value", "x"),
+    "number_input": ("double_value", 7.0),
+    "selectbox": ("string_value", WEIGHTING),
+    "download_button": ("trigger_value", True),
+}
+
+
+@pytest.fixture(scope="module")
+def database(cluster: Cluster, template: str) -> Iterator[str]:
+    """Two organizations whose every text is a canary, changes of both, a viewer of one and an operator of each."""
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org, features={f"CANARY-{org}-key": 1})
+            add_weighed(owner, org, add_observed(owner, org), 2)
+            owner.execute(
+                """insert into rankscope.flag_changes
+                     (org_id, request_id, flag, old_state, new_state, reason, actor, source)
+                   values (%s, %s, %s, 'true', 'absent', %s, %s, 'test')""",
+                (org, uuid.uuid5(sample.NAMESPACE, org), WEIGHTING, f"CANARY-{org}-reason", f"CANARY-{org}-actor"),
+            )
+        owner.execute(
+            """insert into rankscope.principals (name, role, orgs) values ('vera', 'viewer', '{org_a}'),
+                 ('otto', 'operator', '{org_a}'), ('olga', 'operator', '{org_b}')"""
+        )
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def keeper(cluster: Cluster, database: str) -> Iterator[Owner]:
+    with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
+        yield owner
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, database: str) -> Iterator[AppServer]:
+    started = AppServer(
+        DATABASE_URL=cluster.plain_url("dash_read", database),
+        RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", database),
+        RANKSCOPE_AUTH="proxy",
+        RANKSCOPE_PROXY_TOKEN=TOKEN,
+    )
+    yield started
+    started.stop()
+
+
+def visit(server: AppServer, name: str, query: str = "") -> Session:
+    return Session(server.url, query, PAGE, headers={"X-Forwarded-User": name, "X-Proxy-Token": TOKEN})
+
+
+def widgets(session: Session) -> dict[str, str]:
+    """Every widget of the last run that could carry a value: id to kind."""
+    found = {}
+    for element in session.elements:
+        kind = element.WhichOneof("type")
+        if kind in KINDS:
+            found[getattr(element, kind).id] = kind
+    return found
+
+
+class TestViewers:
+    def test_a_viewer_is_offered_no_change_and_an_operator_is(self, server: AppServer) -> None:
+        with visit(server, "otto") as operator, visit(server, "vera") as viewer:
+            offered, seen = operator.run(), viewer.run()
+            offered.widget("button", "Review 1 change")
+            labels = {element.button.label for element in seen.elements if element.WhichOneof("type") == "button"}
+            assert not [label for label in labels if "Review" in label or "Revert" in label or "Confirm" in label]
+            assert b"takes the role operator" in seen.received
+            assert b"CANARY-org_a-reason" in seen.received
+
+    def test_no_message_of_a_viewer_changes_a_flag(self, server: AppServer, keeper: Owner) -> None:
+        """FLG-10: the ids of the operator's own widgets, with every value that fits, sent by a viewer."""
+        with visit(server, "otto") as operator:
+            stolen = widgets(operator.run())
+            review = operator.widget("button", "Review 1 change").id
+            stolen |= widgets(operator.run({review: ("trigger_value", True)}))
+            assert "text_area" in stolen.values()
+        before = features_text(keeper, "org_a"), audit_rows(keeper, "org_a")
+        sent = {id_: value for id_, kind in stolen.items() if (value := KINDS[kind])[1] is not None}
+        with visit(server, "vera") as viewer:
+            viewer.run()
+            for id_, value in sent.items():
+                viewer.run({id_: value})
+            viewer.run(sent)
+            viewer.run(sent)
+            assert viewer.bodies("exception") == []
+        assert (features_text(keeper, "org_a"), audit_rows(keeper, "org_a")) == before
+
+    def test_nor_any_message_made_of_random_ids(self, server: AppServer, keeper: Owner) -> None:
+        before = features_text(keeper, "org_a"), audit_rows(keeper, "org_a")
+        with visit(server, "vera") as viewer:
+            known = list(widgets(viewer.run()))
+
+            @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+            @given(st.dictionaries(st.sampled_from(known) | st.text(max_size=30), st.sampled_from([
+                ("trigger_value", True), ("bool_value", True), ("string_value", "on"), ("int_value", 3),
+            ]), max_size=4))  # fmt: skip
+            def send(values: dict[str, tuple[str, Any]]) -> None:
+                viewer.run({name: value for name, value in values.items() if name.isprintable()})
+
+            send()
+        assert (features_text(keeper, "org_a"), audit_rows(keeper, "org_a")) == before
+
+
+class TestIsolation:
+    def test_no_byte_of_another_organization(self, server: AppServer, keeper: Owner) -> None:
+        """ISO-6: after its own operator warmed every cache, by every kind of link."""
+        row = keeper.execute("select id from rankscope.flag_changes where org_id = 'org_b'").fetchone()
+        assert row is not None
+        entry = row[0]
+        with visit(server, "olga", f"change={entry}") as warm:
+            assert b"CANARY-org_b-reason" in warm.run().received
+        for query in ("", "org=org_b", "target=org_b", f"change={entry}", f"before={entry}", "words=CANARY", "stale=1"):
+            for name in ("vera", "otto"):
+                with visit(server, name, query) as session:
+                    received = session.run().received
+                assert b"CANARY-org_a" in received, (name, query)
+                assert b"CANARY-org_b" not in received, (name, query)
+
+    def test_an_entry_out_of_reach_and_one_that_is_not_there_look_the_same(
+        self, server: AppServer, keeper: Owner
+    ) -> None:
+        row = keeper.execute("select id from rankscope.flag_changes where org_id = 'org_b'").fetchone()
+        assert row is not None
+        said = []
+        for entry in (row[0], 10**9, "x", "-1", "9" * 30):
+            with visit(server, "vera", f"change={entry}") as session:
+                said.append(session.run().bodies("alert"))
+        assert all(each == said[0] != [] for each in said)
+
+
+class TestFiles:
+    def test_no_two_files_share_a_link(self, server: AppServer) -> None:
+        """ISO-8: nothing is built before a click, and every drawing names the file anew."""
+        names = set()
+        for name in ("vera", "olga", "vera"):
+            with visit(server, name) as session:
+                button = session.run().widget("download_button", "Download CSV")
+                assert button.url == ""
+                assert button.deferred_file_id
+                names.add(button.deferred_file_id)
+                answer = requests.get(
+                    f"{server.url}/media/{button.deferred_file_id}.csv",
+                    headers={"X-Forwarded-User": name, "X-Proxy-Token": TOKEN},
+                    timeout=5,
+                )
+                assert answer.status_code == 404
+                assert answer.headers["cache-control"] == "no-store"
+        assert len(names) == 3
