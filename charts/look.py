@@ -28,3 +28,8 @@ def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(rangemode="tozero")
     return figure
+
+
+def literal(text: str) -> str:
+    """Tenant text as plotly shows it letter by letter: it would read some tags and entities as markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -70,6 +70,14 @@ def nothing_found(what: str) -> None:
     st.info(f"No {what} in this scope. Choose a longer window or another organization.", icon=":material/search_off:")
 
 
+def unknown_retrieval() -> None:
+    """An id that names no logged retrieval, or one that whoever asks may not see: the same words for both."""
+    st.warning(
+        "No such retrieval: it does not exist here, or you may not see it. Check the id, or choose one from a table.",
+        icon=":material/link_off:",
+    )
+
+
 def number(value: float | None) -> str:
     """A count with thousands separated, or a dash where it is missing."""
     return MISSING if value is None else f"{value:,.0f}"

@@ -48,6 +48,14 @@ SECTIONS = {
             "What each organization stores and retrieves, what feedback changed",
         ),
     ],
+    "Feedback": [
+        Entry(
+            "feedback_impact.py",
+            "Feedback Impact",
+            ":material/swap_vert:",
+            "What feedback weighting did to rankings and to what agents were given",
+        ),
+    ],
 }
 
 

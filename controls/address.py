@@ -1,0 +1,35 @@
+"""The part of the address that one page owns. The address is the state; controls show it and change it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def said(name: str) -> str | None:
+    """What the address says under a name."""
+    found: str | None = st.query_params.get(name)
+    return found or None
+
+
+def say(**values: str | None) -> None:
+    """Change the address; what is None has no place in it."""
+    for name, value in values.items():
+        if value:
+            st.query_params[name] = value
+        else:
+            st.query_params.pop(name, None)
+
+
+def part(names: Iterable[str]) -> dict[str, str]:
+    """What the address says under some names."""
+    return {name: st.query_params[name] for name in names if name in st.query_params}
+
+
+def replace_part(names: Iterable[str], values: Mapping[str, str]) -> None:
+    """Let the address say this and nothing else under some names."""
+    say(**{name: values.get(name) for name in names})
