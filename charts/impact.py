@@ -25,7 +25,7 @@ TICKS = [1, 5, 10, 15, 20, 25, 30]
 def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None) -> go.Figure:
     """Candidates by their rank without feedback (across) and with it (down), both from 1; the diagonal kept theirs.
 
-    Shades grow with the logarithm of the count, because the diagonal holds most. Each cell carries its ranks in
+    Shades grow with the square root of the count, because the diagonal holds most. Each cell carries its ranks in
     ``customdata``, so that a click names the cell and not a place in a table.
     """
     counts = moves["candidates"].astype("int64").groupby([moves["unweighted_rank"], moves["weighted_rank"]]).sum()
@@ -34,7 +34,7 @@ def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None) -> go.F
     kept = int(cells.loc[cells["unweighted_rank"] == cells["weighted_rank"], "candidates"].sum())
     drawn = cells[(cells["unweighted_rank"] < MOST_RANKS) & (cells["weighted_rank"] < MOST_RANKS)]
     size = int(drawn[["unweighted_rank", "weighted_rank"]].max().max()) + 1 if len(drawn) else 1
-    most = math.log1p(int(drawn["candidates"].max())) if len(drawn) else 1.0
+    most = math.sqrt(int(drawn["candidates"].max())) if len(drawn) else 1.0
     figure = go.Figure()
     side = (drawn["unweighted_rank"] - drawn["weighted_rank"]).clip(-1, 1)
     for sign, scale in ((1, UP_SCALE), (-1, DOWN_SCALE), (0, KEPT_SCALE)):
@@ -45,13 +45,8 @@ def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None) -> go.F
         figure.add_shape(
             type="rect", x0=x - 0.5, x1=x + 0.5, y0=y - 0.5, y1=y + 0.5, line={"color": DEGRADED, "width": 3}
         )
-    corners = (("▲ moved up", size + 0.4, 0.7, "right"), ("▼ moved down", 0.6, size + 0.3, "left"))
-    for text, across, down, anchor in corners:
-        figure.add_annotation(
-            text=text, x=across, y=down, xanchor=anchor, yanchor="top" if anchor == "right" else "bottom",
-            showarrow=False, font={"color": UP if anchor == "right" else DOWN, "size": 13},
-        )  # fmt: skip
-    finish(figure, f"Feedback moved {_percent(total - kept, total)} of candidates; the diagonal kept its rank", HEIGHT)
+    moved = _percent(total - kept, total)
+    finish(figure, f"Feedback moved {moved} of candidates: ▲ up above the diagonal, ▼ down below it", HEIGHT)
     span = [0.5, size + 0.5]
     figure.update_xaxes(title="rank without feedback", range=span, tickvals=TICKS, fixedrange=True, zeroline=False)
     figure.update_yaxes(
@@ -66,7 +61,7 @@ def _draw_cells(figure: go.Figure, cells: pd.DataFrame, scale: list[list[object]
         go.Heatmap(
             x=cells["unweighted_rank"] + 1,
             y=cells["weighted_rank"] + 1,
-            z=[math.log1p(count) for count in cells["candidates"]],
+            z=[math.sqrt(count) for count in cells["candidates"]],
             zmin=0,
             zmax=most,
             colorscale=scale,
@@ -118,7 +113,7 @@ def delta_histogram(moves: pd.DataFrame) -> go.Figure:
     if len(moved):
         middle = weighted_median([abs(int(delta)) for delta in moved.index], list(moved))
         places = f"{middle} place{'' if middle == 1 else 's'}"
-        title = f"{_percent(kept, total)} kept their rank; half of the rest moved {places} or less"
+        title = f"{_percent(kept, total)} kept their rank; half the rest moved ≤ {places}"
     finish(figure, title, HEIGHT)
     figure.update_xaxes(title="▼ places down · places up ▲", zeroline=True, tickformat="+d")
     figure.update_yaxes(title="candidates", tickformat=",d")

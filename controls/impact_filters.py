@@ -32,10 +32,10 @@ def choose(scope: Scope) -> Selection:
     listed = load(Choices(scope)).frames[0]
     agents, kinds = (list(listed.loc[listed["kind"] == kind, "value"]) for kind in ("agent_id", "work_type"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        agent = _one_of("agent", "Agent", {ALL: "Any agent"} | _as_they_are(agents, said("agent")), width=180)
-        kind = _one_of("work", "Work type", {ALL: "Any work"} | _as_they_are(kinds, said("work")), width=150)
-        outcome = _one_of("outcome", "Outcome", OUTCOME_NAMES, width=150)
-        weighting = _one_of("weighting", "Weighting", WEIGHTING_NAMES, width=130)
+        agent = _one_of("agent", "Agent", {ALL: "Any agent"} | _as_they_are(agents, said("agent")), width=160)
+        kind = _one_of("work", "Work type", {ALL: "Any work"} | _as_they_are(kinds, said("work")), width=130)
+        outcome = _one_of("outcome", "Outcome", OUTCOME_NAMES, width=140)
+        weighting = _one_of("weighting", "Weighting", WEIGHTING_NAMES, width=120)
         words = _words()
         top = _depth()
     narrowed = Filters(agent, kind, outcome, "on" if weighting == "on" else "off" if weighting else None, words)
@@ -106,7 +106,7 @@ def _words() -> str | None:
     words = value if value is not None and is_storable(value) and len(value) <= LONGEST else None
     st.session_state["pick_query"] = words or ALL
     st.text_input(
-        "Query contains", key="pick_query", on_change=_picked, args=("query",), max_chars=LONGEST, width=200,
+        "Query contains", key="pick_query", on_change=_picked, args=("query",), max_chars=LONGEST, width=180,
         help=CONTAINS,
     )  # fmt: skip
     return words
@@ -116,7 +116,7 @@ def _depth() -> int:
     value = said("k") or ""
     top = int(value) if _is_rank(value) and int(value) <= POOL else TOP
     st.session_state["pick_k"] = top
-    st.number_input("Top k", 1, POOL, step=1, key="pick_k", on_change=_picked, args=("k",), width=110, help=DEPTH)
+    st.number_input("Top k", 1, POOL, step=1, key="pick_k", on_change=_picked, args=("k",), width=100, help=DEPTH)
     return top
 
 

@@ -59,12 +59,13 @@ def head(found: pd.DataFrame, retrieval: str) -> None:
 
 def scores(found: pd.DataFrame) -> None:
     """Every candidate at full precision, with its formula; a row opens the observation."""
+    ranks = zip(found["unweighted_rank"], found["weighted_rank"], strict=True)
     st.dataframe(
         pd.DataFrame(
             {
                 "open": "Open",
                 "weighted_rank": found["weighted_rank"] + 1,
-                "moved": [_moved(*ranks) for ranks in found[["unweighted_rank", "weighted_rank"]].itertuples(index=False)],
+                "moved": [_moved(before, after) for before, after in ranks],
                 "injected": found["injected"].map({True: "● in the block", False: "○ no"}).fillna(MISSING),
                 "formula": [formula(row) for row in found.to_dict("records")],
                 "text": found["text"].fillna("(no longer stored)"),
@@ -110,8 +111,8 @@ def _digits(value: float | None) -> str:
     return MISSING if value is None else repr(value)
 
 
-def _moved(before: object, after: object) -> str:
-    if not isinstance(before, int) or not isinstance(after, int):
+def _moved(before: int, after: int) -> str:
+    if pd.isna(before) or pd.isna(after):
         return MISSING
     return f"▲{before - after}" if before > after else f"▼{after - before}" if after > before else "="
 

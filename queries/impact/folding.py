@@ -19,6 +19,7 @@ DEPTH = 400  # 0.9^400 is 5e-19: what lies deeper changes no digit
 POWERS = [PERSISTENCE**depth for depth in range(DEPTH + 1)]
 # the sum of p^d / d over the depths 1 to n, by n
 TAILS = list(accumulate((power / depth for depth, power in enumerate(POWERS) if depth), initial=0.0))
+LARGEST_BOOST = 1e6  # what is larger, or no number, is no boost and could overflow the sum
 SMALLEST_SPREAD = 1e-18  # a variance of logarithms below it is the rounding of equal numbers
 
 
@@ -69,7 +70,8 @@ def block_measures(log: FromClause) -> list[ColumnElement[Any]]:
 
 def spread_measures(log: FromClause) -> list[ColumnElement[Any]]:
     """The variance of ln weight and of ln score before it: their share is the weight's part in a product's spread."""
-    base = log.c.relevance_score + func.coalesce(log.c.corroboration_boost, 0.0)
+    boost = log.c.corroboration_boost
+    base = log.c.relevance_score + case((func.abs(boost) <= LARGEST_BOOST, boost), else_=0.0)
     usable = and_(base > 0, log.c.feedback_weight > 0)
     return [
         func.var_pop(case((usable, func.ln(log.c.feedback_weight))), type_=Double).label("weight_spread"),
