@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW = 26
-LONGEST = 46
+LONGEST = 56
 MOST = 40
 
 
@@ -48,11 +48,11 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
     last = max([1, *(int(rank) + 1 for name in ("unweighted_rank", "weighted_rank") for rank in whole[name])])
     if block is not None and 0 < block <= MOST:
         figure.add_shape(
-            type="line", x0=-0.06, x1=1.04, y0=block + 0.5, y1=block + 0.5,
+            type="line", x0=-0.06, x1=2.1, y0=block + 0.5, y1=block + 0.5,
             line={"color": DEGRADED, "dash": "dash", "width": 2},
         )  # fmt: skip
         figure.add_annotation(
-            text=f"budget's cut: {block} in the block", x=-0.06, y=block + 0.5, xanchor="left", yanchor="bottom",
+            text=f"budget's cut: {block} in the block", x=2.1, y=block + 0.5, xanchor="right", yanchor="bottom",
             showarrow=False, font={"color": DEGRADED, "size": 12},
         )  # fmt: skip
     finish(figure, _finding(whole, block), max(240, 90 + ROW * last))
@@ -60,7 +60,12 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
         range=[-0.08, 2.1], tickvals=[0, 1], ticktext=["without feedback", "with feedback"], side="top", fixedrange=True
     )
     figure.update_yaxes(
-        title="rank", range=[last + 0.7, 0.3], tickvals=[1, *range(5, last + 1, 5)], fixedrange=True, zeroline=False
+        title="rank",
+        range=[last + 0.7, 0.3],
+        tickvals=[1, *range(5, last + 1, 5)],
+        fixedrange=True,
+        zeroline=False,
+        showgrid=False,
     )
     figure.update_layout(showlegend=False, hovermode="closest", margin={"l": 8, "r": 8, "t": 76, "b": 8})
     return figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -111,7 +111,7 @@ def _digits(value: float | None) -> str:
     return MISSING if value is None else repr(value)
 
 
-def _moved(before: int, after: int) -> str:
+def _moved(before: Any, after: Any) -> str:  # noqa: ANN401 - a rank or what pandas has for none
     if pd.isna(before) or pd.isna(after):
         return MISSING
     return f"▲{before - after}" if before > after else f"▼{after - before}" if after > before else "="

@@ -26,18 +26,23 @@ else:
     messages.nothing_found("retrievals")
 
 if found.now["comparable"]:
-    wide, narrow = st.columns([3, 2])
-    wide.plotly_chart(
-        rank_map(found.moves, cell),
-        key=impact.MAP,
-        on_select=impact.cell_clicked,
-        selection_mode="points",
-        config=PLAIN,
-        alt="Candidates by rank without feedback and with it; a click on a cell lists its retrievals",
-    )
-    narrow.plotly_chart(
-        delta_histogram(found.moves), key="deltas", config=PLAIN, alt="Candidates by how many places they moved"
-    )
+    with st.container(horizontal=True, gap="small"):  # one below the other where the window is narrow
+        st.plotly_chart(
+            rank_map(found.moves, cell),
+            key=impact.MAP,
+            width=570,
+            on_select=impact.cell_clicked,
+            selection_mode="points",
+            config=PLAIN,
+            alt="Candidates by rank without feedback and with it; a click on a cell lists its retrievals",
+        )
+        st.plotly_chart(
+            delta_histogram(found.moves),
+            key="deltas",
+            width=380,
+            config=PLAIN,
+            alt="Candidates by how many places they moved",
+        )
     impact.retrievals(found.listed, cell, chosen.top)
 
 if found.opened is not None and opened is not None:

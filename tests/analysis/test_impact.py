@@ -34,7 +34,7 @@ def test_the_interval_is_that_of_drawing_sessions_again() -> None:
 
 
 def test_below_the_floor_nothing_is_estimated() -> None:
-    counts = {(True, "accepted"): FLOOR - 1, (False, "accepted"): FLOOR}
+    counts: dict[tuple[bool, str | None], int] = {(True, "accepted"): FLOOR - 1, (False, "accepted"): FLOOR}
     found = compare_outcomes(counts)
     assert found.changed.shares is None
     assert found.kept.shares is not None

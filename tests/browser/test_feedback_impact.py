@@ -80,12 +80,16 @@ def complaints(visit: Visit) -> list[str]:
 
 def click_cell(page: Page, before: int, after: int, size: int = 20) -> None:
     """Click the cell of two ranks, both from 1; the plot's own frame says where it is."""
-    frame = page.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
+    place = page.locator(".js-plotly-plot .nsewdrag").first
+    place.scroll_into_view_if_needed()
+    frame = place.bounding_box()
     assert frame is not None
     x = frame["x"] + (before - 0.5) / size * frame["width"]
     y = frame["y"] + (after - 0.5) / size * frame["height"]
-    page.mouse.move(x - 1, y)
+    # plotly takes a click only for what it has seen the mouse over, and it looks now and then
+    page.mouse.move(x - 2, y)
     page.mouse.move(x, y)
+    page.locator(".js-plotly-plot .hovertext").first.wait_for()
     page.mouse.click(x, y)
 
 
@@ -95,13 +99,13 @@ def test_a_click_on_a_cell_lists_its_retrievals_and_survives_a_reload(visit: Vis
     click_cell(page, 1, 1)
     expect(page).to_have_url(re.compile("cell=1-1"))
     title = page.get_by_text(re.compile(r"\d+ retrievals? with a candidate at rank 1 without and 1 with feedback"))
-    expect(title).to_be_visible()
+    expect(title).to_be_visible(timeout=20_000)
     seen = title.inner_text()
     page.reload()
     visit.settled()
     assert title.inner_text() == seen
     page.get_by_role("button", name="Show all retrievals").click()
-    expect(page.get_by_text("Retrievals that feedback changed most")).to_be_visible()
+    expect(page.get_by_text("Retrievals that feedback changed most")).to_be_visible(timeout=20_000)
     expect(page).not_to_have_url(re.compile("cell="))
     assert complaints(visit) == []
 
@@ -110,20 +114,22 @@ def test_a_filter_goes_into_the_address_and_a_pasted_link_shows_the_same(
     visit: Visit, browser: Browser, server: AppServer
 ) -> None:
     page = visit.open(f"{server.url}/feedback_impact?org=org_a")
-    page.get_by_label("Query contains").fill("query 1")
-    page.get_by_label("Query contains").press("Enter")
+    words = page.get_by_role("textbox", name="Query contains", exact=True)
+    words.fill("query 1")
+    words.press("Enter")
     expect(page).to_have_url(re.compile(r"query=query(\+|%20)1"))
-    page.get_by_label("Top k").fill("3")
-    page.get_by_label("Top k").press("Enter")
+    depth = page.get_by_role("spinbutton", name="Top k", exact=True)
+    depth.fill("3")
+    depth.press("Enter")
     expect(page).to_have_url(re.compile("k=3"))
     expect(page.locator(FINDING)).to_contain_text("Feedback changed the top 3 in")
-    expect(page.get_by_text("Formed of 11 comparable retrievals")).to_be_visible()
+    expect(page.get_by_text("Formed of 11 comparable retrievals")).to_be_visible(timeout=20_000)
     visit.settled()
     figures = page.locator("[data-testid=stMetricValue]").all_inner_texts()
     context = browser.new_context()
     again = Visit(context).open(page.url)
     expect(again.locator(FINDING)).to_have_text(page.locator(FINDING).inner_text())
-    expect(again.get_by_label("Query contains")).to_have_value("query 1")
+    expect(again.get_by_role("textbox", name="Query contains", exact=True)).to_have_value("query 1")
     assert again.locator("[data-testid=stMetricValue]").all_inner_texts() == figures
     context.close()
 
@@ -131,11 +137,13 @@ def test_a_filter_goes_into_the_address_and_a_pasted_link_shows_the_same(
 def test_a_row_opens_its_retrieval_below(visit: Visit, server: AppServer) -> None:
     page = visit.open(f"{server.url}/feedback_impact?org=org_a")
     drawn(page)
-    box = page.locator("[data-testid=stDataFrame] canvas").first.bounding_box()
+    table = page.locator("[data-testid=stDataFrame] canvas").first
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 37, box["y"] + 52)
     expect(page).to_have_url(re.compile("retrieval=[0-9a-f-]{36}"))
-    expect(page.get_by_text("Opened retrieval")).to_be_visible()
+    expect(page.get_by_text("Opened retrieval")).to_be_visible(timeout=20_000)
     name = page.url.split("retrieval=")[1].split("&")[0]
     link = page.get_by_role("link", name="Open in Inspector")
     assert link.get_attribute("href") == f"inspector?org=org_a&retrieval={name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import uuid5
 
 import numpy as np
 import pytest
@@ -63,9 +64,9 @@ def slowly(retrievals: list[Retrieval], top: int = 5) -> Counter[str]:
         sums["top_one"] += by_before[0] != by_after[0]
         sums["top_k"] += set(by_before[:top]) != set(by_after[:top])
         sums["shift"] += sum(abs(b - a) for b, a in told)
-        sums["overlap"] += comparison.rank_biased_overlap(by_before, by_after)  # type: ignore[operator]
+        sums["overlap"] += comparison.rank_biased_overlap(by_before, by_after)  # type: ignore[assignment,operator]
         if 1 < size <= 62:
-            sums["tau"] += comparison.kendall_tau_b(*np.array(told).T)  # type: ignore[operator]
+            sums["tau"] += comparison.kendall_tau_b(*np.array(told).T)  # type: ignore[assignment,operator]
             sums["tau_known"] += 1
         scores = np.array([(row.relevance or 0) + (row.boost or 0) for row in rows])
         share = weight_dominance(scores, np.array([row.weight for row in rows], dtype=np.float64))
@@ -90,7 +91,11 @@ def test_every_sum_equals_the_librarys_answer(store: Store, owner: Owner, seed: 
     for number in range(60):
         faulty = number % 2 == 1
         size = draw.choice([8, 20, 62, 70] if faulty else [1, 2, 3, 8, 20, 20, 20, 61, 62, 63, 70])
-        options = {"boosted": draw.random() < 0.3, "weighting": faulty or draw.random() < 0.7, "days_ago": number % 6}
+        options: dict[str, Any] = {
+            "boosted": draw.random() < 0.3,
+            "weighting": faulty or draw.random() < 0.7,
+            "days_ago": number % 6,
+        }
         each = believable(draw, str(number), size, block=draw.randrange(faulty, size + 1 - faulty), **options)
         made.append(damaged(draw, each, FAULTS[number // 2 % len(FAULTS)]) if faulty else each)
     sample.add_organization(owner, "org_a")
@@ -119,7 +124,7 @@ class TestAsWritten:
             one.rows, [(0, 0, 1.0), (1, 2, 0.5), (2, 1, 1.0), (3, 3, 1.0)], strict=True
         ):
             row.before, row.after, row.weight, row.injected = before, after, weight, after < 2
-            row.observation = sample.uuid5(sample.NAMESPACE, str(before))
+            row.observation = uuid5(sample.NAMESPACE, str(before))
         sample.add_organization(owner, "org_a")
         plant(owner, [one])
         found = measured(store, Selection(WINDOW, top=2))
@@ -165,7 +170,7 @@ def test_nothing_of_another_organization_is_counted(store: Store, owner: Owner) 
 
 def test_scores_as_extreme_as_a_double_holds_raise_nothing(store: Store, owner: Owner) -> None:
     rows = [
-        Row(sample.uuid5(sample.NAMESPACE, str(i)), score, score, score, i, i, injected=True, boost=score)
+        Row(uuid5(sample.NAMESPACE, str(i)), score, score, score, i, i, injected=True, boost=score)
         for i, score in enumerate((1e308, -1e308, 5e-324, 0.0, -1.0))
     ]
     sample.add_organization(owner, "org_a")

@@ -25,6 +25,8 @@ from tests.impact_log import believable, damaged, plant, seeded
 if TYPE_CHECKING:
     import psycopg
 
+    from collections.abc import Callable
+
     from queries.engine import Store
     from tests.impact_log import Retrieval
 
@@ -158,7 +160,7 @@ def test_a_session_counts_once_and_is_changed_if_any_of_its_blocks_is(store: Sto
     assert counts == dict(expected)
 
 
-FILTERS = {
+FILTERS: dict[str, tuple[Filters, Callable[[Retrieval], bool]]] = {
     "agent": (Filters(agent="agent-1"), lambda each: int(each.session[1:]) % 3 == 1),
     "work": (Filters(work_type="chore"), lambda each: int(each.session[1:]) % 2 == 1),
     "outcome": (Filters(outcome="rework"), lambda each: int(each.session[1:]) % 4 == 2),
