@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, Integer, and_, case, cast, func, or_, select
+from sqlalchemy import BigInteger, Integer, and_, case, cast, column, func, or_, select, true
 
 from queries import schema
 from queries.engine import AGGREGATE
@@ -24,12 +24,24 @@ TEXT_SHOWN = 300
 WEIGHTS_SHOWN = 40
 
 
-def candidates(selection: Selection) -> Subquery:
-    """The log rows of comparable retrievals alone."""
+def candidates(selection: Selection, *names: str) -> Subquery:
+    """Both ranks and the named columns of the log rows of comparable retrievals alone.
+
+    Folded into arrays and unfolded again: to join the log with its own fold, whose size Postgres cannot guess, it once
+    chose nested loops that took ten times as long.
+    """
     log = selection.log()
-    each = selection.folded(log).subquery("retrieval")
-    mine = and_(each.c.org_id == log.c.org_id, each.c.retrieval == log.c.retrieval)
-    return select(*log.c).select_from(log.join(each, mine)).where(comparable(each)).subquery("candidate")
+    names = ("unweighted_rank", "weighted_rank", *names)
+    arrays = [func.array_agg(log.c[name]).label(name) for name in names]
+    each = selection.folded(log, *arrays).subquery("retrieval")
+    typed = [column(name, log.c[name].type) for name in names]
+    row = func.unnest(*(each.c[name] for name in names)).table_valued(*typed, name="row").render_derived()
+    return (
+        select(each.c.org_id, *(row.c[name] for name in names))
+        .select_from(each.join(row, true()))
+        .where(comparable(each))
+        .subquery("candidate")
+    )
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ class Moves:
 
     def statement(self) -> Select[Any]:
         """One pass, grouped by all that the heat map and the two histograms need."""
-        row = candidates(self.selection)
+        row = candidates(self.selection, "feedback_weight", "injected")
         weight = row.c.feedback_weight
         inside = cast(func.floor(weight * WEIGHT_BINS), Integer)
         weight_bin = case((and_(weight >= 0, weight <= 1), inside))
@@ -132,7 +144,7 @@ class Movers:
         )
 
     def _moved(self) -> Subquery:
-        row = candidates(self.selection)
+        row = candidates(self.selection, "observation_id")
         delta = cast(row.c.unweighted_rank, BigInteger) - row.c.weighted_rank
         places = func.sum(delta)
         ties = (row.c.org_id, row.c.observation_id)

@@ -23,9 +23,9 @@ from tests.hostile import TEXTS
 from tests.impact_log import believable, damaged, plant, seeded
 
 if TYPE_CHECKING:
-    import psycopg
-
     from collections.abc import Callable
+
+    import psycopg
 
     from queries.engine import Store
     from tests.impact_log import Retrieval
