@@ -46,7 +46,7 @@ def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None) -> go.F
             type="rect", x0=x - 0.5, x1=x + 0.5, y0=y - 0.5, y1=y + 0.5, line={"color": DEGRADED, "width": 3}
         )
     moved = _percent(total - kept, total)
-    finish(figure, f"Feedback moved {moved} of candidates: ▲ up above the diagonal, ▼ down below it", HEIGHT)
+    finish(figure, f"Feedback moved {moved} of candidates: ▲ above the diagonal, ▼ below", HEIGHT)
     span = [0.5, size + 0.5]
     figure.update_xaxes(title="rank without feedback", range=span, tickvals=TICKS, fixedrange=True, zeroline=False)
     figure.update_yaxes(

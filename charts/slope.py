@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW = 26
-LONGEST = 56
+LONGEST = 50
 MOST = 40
 
 
@@ -52,7 +52,7 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
             line={"color": DEGRADED, "dash": "dash", "width": 2},
         )  # fmt: skip
         figure.add_annotation(
-            text=f"budget's cut: {block} in the block", x=2.1, y=block + 0.5, xanchor="right", yanchor="bottom",
+            text=f"cut: {block} in the block", x=2.1, y=block + 0.5, xanchor="right", yanchor="bottom",
             showarrow=False, font={"color": DEGRADED, "size": 12},
         )  # fmt: skip
     finish(figure, _finding(whole, block), max(240, 90 + ROW * last))

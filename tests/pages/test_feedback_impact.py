@@ -128,7 +128,7 @@ def test_what_is_left_out_is_counted_apart(opened: AppTest) -> None:
 
 def test_pictures_say_their_finding(opened: AppTest) -> None:
     assert titles(opened) == [
-        "Feedback moved 10 % of candidates: ▲ up above the diagonal, ▼ down below it",
+        "Feedback moved 10 % of candidates: ▲ above the diagonal, ▼ below",
         "90 % kept their rank; half the rest moved ≤ 1 place",
     ]
 
