@@ -124,6 +124,14 @@ def nothing_found(what: str) -> None:
     st.info(f"No {what} in this scope. Choose a longer window or another organization.", icon=":material/search_off:")
 
 
+def no_such_retrieval() -> None:
+    """An id that names no logged retrieval, or one that whoever asks may not see: the same words for both."""
+    st.warning(
+        "No such retrieval: it does not exist here, or you may not see it. Check the id, or choose one from a table.",
+        icon=":material/link_off:",
+    )
+
+
 def unknown_observation() -> None:
     """An id that names nothing, or something that whoever asks may not see: the same words for both."""
     st.warning(

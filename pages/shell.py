@@ -66,6 +66,12 @@ SECTIONS = {
     ],
     "Feedback": [
         Entry(
+            "feedback_impact.py",
+            "Feedback Impact",
+            ":material/swap_vert:",
+            "What feedback weighting did to rankings and to what agents were given",
+        ),
+        Entry(
             "what_if.py",
             "What-if",
             ":material/tune:",

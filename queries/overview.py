@@ -11,7 +11,7 @@ from sqlalchemy import and_, func, select
 from queries import schema
 from queries.engine import AGGREGATE
 from queries.organizations import in_scope, shown_name
-from queries.retrievals import POOL, retrievals
+from queries.retrievals import POOL, comparable, retrievals
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class OverviewRow:
 class Overview:
     """One row per organization in scope, also for those without any activity.
 
-    ``measured`` counts the complete retrievals with weighting on: only these can say whether feedback moved the top 5.
+    ``measured`` counts retrievals logged whole, each observation once and with finite scores, while weighting was on:
+    only these can say whether feedback moved the top 5.
     """
 
     scope: Scope
@@ -97,7 +98,7 @@ class Overview:
 
     def _logged(self) -> CTE:
         each = retrievals(self.scope, self.shape)
-        measured = and_(each.c.complete, each.c.weighted)
+        measured = comparable(each)
         return (
             select(
                 each.c.org_id,
@@ -150,7 +151,7 @@ class DailyRetrievals:
         """The retrievals of the scope counted by the day they happened."""
         each = retrievals(self.scope, self.shape)
         day = func.date_trunc("day", each.c.at, "UTC")
-        measured = and_(each.c.complete, each.c.weighted)
+        measured = comparable(each)
         return (
             select(
                 each.c.org_id,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, Double, and_, case, cast, func, literal, select
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Subquery
+    from sqlalchemy import ColumnElement, FromClause, Select, Subquery
 
     from queries.scope import Scope
     from queries.shape import LogShape
@@ -18,28 +18,45 @@ MASK_BITS = 62
 
 
 def retrievals(scope: Scope, shape: LogShape) -> Subquery:
-    """One row per retrieval: time, size, whether both rank columns are whole, and whether feedback moved its top 5."""
-    log = shape.rows(scope)
+    """One row per retrieval of a scope, with whether feedback moved its top 5."""
+    return folded(shape.rows(scope)).subquery("retrieval")
+
+
+def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[Any]:
+    """One row per retrieval: time, size, whether both rank columns are whole, whether feedback moved its top ``top``.
+
+    ``more`` are further aggregates over the rows of one retrieval.
+    """
     size = func.count()
-    moved = (log.c.unweighted_rank < TOP) != (log.c.weighted_rank < TOP)
+    moved = (log.c.unweighted_rank < top) != (log.c.weighted_rank < top)
     finite = and_(*(_is_finite(log.c[name]) for name in ("relevance_score", "feedback_weight", "weighted_score")))
-    return (
-        select(
-            log.c.org_id,
-            log.c.retrieval,
-            func.min(log.c.at).label("at"),
-            size.label("candidates"),
-            and_(_is_permutation(log.c.unweighted_rank, size), _is_permutation(log.c.weighted_rank, size)).label(
-                "complete"
-            ),
-            (func.count(log.c.observation_id.distinct()) < size).label("repeated"),
-            func.bool_and(log.c.weighting_enabled).label("weighted"),
-            func.coalesce(func.bool_or(moved), False).label("moved"),
-            func.count().filter(finite.is_not(True)).label("unusable"),
-        )
-        .group_by(log.c.org_id, log.c.retrieval)
-        .subquery("retrieval")
-    )
+    return select(
+        log.c.org_id,
+        log.c.retrieval,
+        func.min(log.c.at).label("at"),
+        size.label("candidates"),
+        and_(_is_permutation(log.c.unweighted_rank, size), _is_permutation(log.c.weighted_rank, size)).label(
+            "complete"
+        ),
+        (func.count(log.c.observation_id.distinct()) < size).label("repeated"),
+        func.bool_and(log.c.weighting_enabled).label("weighted"),
+        func.coalesce(func.bool_or(moved), False).label("moved"),
+        func.count().filter(finite.is_not(True)).label("unusable"),
+        *more,
+    ).group_by(log.c.org_id, log.c.retrieval)
+
+
+def sound(each: FromClause) -> ColumnElement[bool]:
+    """Whether a retrieval is logged whole, every observation once and with scores that are numbers."""
+    return and_(each.c.complete, ~each.c.repeated, each.c.unusable == 0)
+
+
+def comparable(each: FromClause) -> ColumnElement[bool]:
+    """Whether a retrieval can say what feedback did: sound, and made while weighting was on.
+
+    With weighting off the log holds one order twice, so that nothing would seem to change.
+    """
+    return and_(sound(each), each.c.weighted)
 
 
 def _is_permutation(rank: ColumnElement[int], size: ColumnElement[int]) -> ColumnElement[bool]:

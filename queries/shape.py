@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from sqlalchemy import and_, cast, func, literal, null, select, text
-from sqlalchemy.types import Boolean, Text
+from sqlalchemy.types import Boolean, Double, Text
 
 from queries import schema
 
@@ -47,6 +48,8 @@ class LogShape:
     retrieval_id: bool = True
     created_at: bool = True
     injected: bool = True
+    corroboration_boost: bool = True
+    pipeline: bool = True
 
     def retrieval(self) -> ColumnElement[str]:
         """What tells an organization's retrievals apart: their id, or session and query text where there is none."""
@@ -55,11 +58,11 @@ class LogShape:
         # Rows from before the column was added have none.
         return func.coalesce(logs.c.retrieval_id.cast(Text), by_question) if self.retrieval_id else by_question
 
-    def rows(self, scope: Scope) -> Subquery:
+    def rows(self, scope: Scope, only: str | None = None) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
 
         Without ``retrieval_id`` a retrieval is (session, query text), the only key that 001 offers; without
-        ``created_at`` its time is its session's.
+        ``created_at`` its time is its session's. ``only`` names one retrieval, found whatever the window.
         """
         logs = schema.retrieval_ab_logs
         source: FromClause = logs
@@ -70,6 +73,13 @@ class LogShape:
             source = logs.join(sessions, its_session)
             at = sessions.c.created_at
         injected: ColumnElement[bool] = logs.c.injected if self.injected else cast(null(), Boolean)
+        boost = logs.c.corroboration_boost if self.corroboration_boost else cast(null(), Double)
+        pipeline = logs.c.pipeline if self.pipeline else cast(null(), Text)
+        limits = scope.where(logs, at)  # type: ignore[arg-type]
+        if only is not None and self.retrieval_id and _is_uuid(only):
+            limits = and_(scope.tenant(logs), logs.c.retrieval_id == UUID(only))
+        elif only is not None:
+            limits = and_(limits, self.retrieval() == only)
         return (
             select(
                 logs.c.org_id,
@@ -84,13 +94,23 @@ class LogShape:
                 logs.c.weighting_enabled,
                 logs.c.query_text,
                 injected.label("injected"),
+                boost.label("corroboration_boost"),
+                pipeline.label("pipeline"),
                 self.retrieval().label("retrieval"),
                 at.label("at"),
             )
             .select_from(source)
-            .where(scope.where(logs, at))  # type: ignore[arg-type]
+            .where(limits)
             .subquery("log")
         )
+
+
+def _is_uuid(text: str) -> bool:
+    """Whether a retrieval's id is one of the log's own; the ones made here are digests, without dashes."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 COMPLETE_SHAPE = LogShape()
@@ -107,4 +127,4 @@ def columns(connection: Connection, schema_name: str = "public") -> dict[str, fr
 def log_shape(connection: Connection) -> LogShape:
     """The shape of this store's log."""
     log = columns(connection).get("retrieval_ab_logs", frozenset())
-    return LogShape(retrieval_id="retrieval_id" in log, created_at="created_at" in log, injected="injected" in log)
+    return LogShape(*(field.name in log for field in fields(LogShape)))

@@ -1,4 +1,4 @@
-"""Take the pictures in docs/images from a running application: ``python -m tests.browser.pictures [URL]``."""
+"""Take the pictures in docs/images from a running application: ``python -m tests.browser.pictures [URL [PAGE …]]``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.conftest import Visit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 IMAGES = ROOT / "docs" / "images"
 QUESTION = "paging through shipments skips or repeats entries"
@@ -25,7 +25,11 @@ PAGES = {
     "inspector": f"/inspector?{INSPECTED}",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
     "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
+    "feedback-impact": "/feedback_impact?org=org_tidewater",
+    "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",
 }
+HEIGHTS = {"feedback-impact": 1480}  # where the first screen would cut the main picture
+OPENED = {"feedback-impact-retrieval": "Opened retrieval"}  # the first row's "Open" leads there
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
@@ -36,26 +40,42 @@ SHOTS: dict[str, tuple[Theme, int, int]] = {
 }
 
 
-def take(browser: Browser, url: str, folder: Path) -> None:
+def take(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
     """One PNG per page, theme and width."""
-    for page_name, path in PAGES.items():
+    for page_name in names:
+        path = PAGES[page_name]
         for shot, (theme, width, height) in SHOTS.items():
-            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+            tall = HEIGHTS.get(page_name, height)
+            context = browser.new_context(viewport={"width": width, "height": tall}, color_scheme=theme)
             page = Visit(context).open(url + path)
             drawn = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stAlert], [data-testid=stMetric]"
             page.locator(drawn).first.wait_for()
             page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+            if page_name in OPENED:
+                open_first_row(page, OPENED[page_name])
             page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
             page.screenshot(path=folder / f"{page_name}-{shot}.png")
             context.close()
 
 
+def open_first_row(page: Page, heading: str) -> None:
+    """Open what the first row of the first table leads to, and bring it into view."""
+    table = page.locator("[data-testid=stDataFrame] canvas").first
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)
+    table.click(position={"x": 37, "y": 52}, force=True)  # what lies over the canvas takes the click
+    found = page.get_by_text(heading)
+    found.wait_for()
+    page.wait_for_timeout(2000)  # what is below it is drawn, and moves it
+    found.evaluate("element => element.scrollIntoView({block: 'start'})")
+
+
 def main() -> None:
-    """Write them all."""
+    """Write them all, or the ones that are named."""
     url = sys.argv[1] if len(sys.argv) > 1 else "http://localhost:8501"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
-        take(browser, url.rstrip("/"), IMAGES)
+        take(browser, url.rstrip("/"), IMAGES, sys.argv[2:] or list(PAGES))
         browser.close()
 
 

@@ -1,0 +1,68 @@
+"""Everything Feedback Impact asks of the store, from one snapshot; a part that is not shown is not asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controls.impact_measures import split
+from controls.loading import load
+from queries.impact.listed import ListedRetrievals
+from queries.impact.measures import Measures
+from queries.impact.moves import Movers, Moves
+from queries.impact.opened import OpenedRetrieval
+from queries.impact.outcomes import SessionOutcomes
+from queries.impact.selection import Timeless
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import pandas as pd
+
+    from queries.engine import Question
+    from queries.impact.selection import Selection
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """The frames behind the page; ``part`` and ``opened`` are absent where the page does not show them."""
+
+    days: pd.DataFrame
+    now: pd.Series[float]
+    then: pd.Series[float]
+    timeless: int
+    moves: pd.DataFrame
+    listed: pd.DataFrame
+    part: pd.DataFrame | None
+    opened: pd.DataFrame | None
+    as_of: datetime
+
+
+def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str | None) -> Impact:
+    """The page's questions at once, so that its figures agree with each other."""
+    asked: dict[str, Question] = {
+        "daily": Measures(chosen),
+        "timeless": Timeless(chosen.scope, chosen.shape),
+        "moves": Moves(chosen),
+        "listed": ListedRetrievals(chosen, cell),
+    }
+    if part == "movers":
+        asked["part"] = Movers(chosen)
+    if part == "outcomes":
+        asked["part"] = SessionOutcomes(chosen)
+    if opened is not None:
+        asked["opened"] = OpenedRetrieval(chosen.scope, opened, chosen.shape)
+    answers = load(*asked.values())
+    found = dict(zip(asked, answers.frames, strict=True))
+    days, now, then = split(found["daily"], chosen.scope)
+    return Impact(
+        days=days,
+        now=now,
+        then=then,
+        timeless=int(found["timeless"]["log_rows"].iloc[0]),
+        moves=found["moves"],
+        listed=found["listed"],
+        part=found.get("part"),
+        opened=found.get("opened"),
+        as_of=answers.as_of,
+    )

@@ -1,0 +1,131 @@
+"""Feedback Impact's filters: agent, work type, outcome, weighting, words of the query, and the depth of the top."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from controls.address import said, say
+from controls.loading import load, shape
+from queries.impact.selection import LONGEST, NO_OUTCOME, Choices, Filters, Selection
+from queries.retrievals import POOL, TOP
+from queries.schema import OUTCOMES
+from queries.scope import is_storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from queries.scope import Scope
+
+ALL = ""
+OUTCOME_NAMES = {ALL: "Any outcome", **{name: name.capitalize() for name in OUTCOMES}, NO_OUTCOME: "No outcome"}
+WEIGHTING_NAMES = {ALL: "On and off", "on": "On", "off": "Off"}
+PARTS = {"movers": "Movers", "weights": "Weights", "outcomes": "Outcomes", "measures": "All measures"}
+CONTAINS = "Keeps retrievals whose query contains these words as typed, in any case; % and _ mean themselves."
+DEPTH = "How many of the first ranks count as the top in “top k changed”."
+DEEPEST_RANK = 1_000_000
+
+
+def choose(scope: Scope) -> Selection:
+    """Draw the filters at what the address says, and return which retrievals they leave."""
+    listed = load(Choices(scope)).frames[0]
+    agents, kinds = (list(listed.loc[listed["kind"] == kind, "value"]) for kind in ("agent_id", "work_type"))
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        agent = _one_of("agent", "Agent", {ALL: "Any agent"} | _as_they_are(agents, said("agent")), width=160)
+        kind = _one_of("work", "Work type", {ALL: "Any work"} | _as_they_are(kinds, said("work")), width=130)
+        outcome = _one_of("outcome", "Outcome", OUTCOME_NAMES, width=140)
+        weighting = _one_of("weighting", "Weighting", WEIGHTING_NAMES, width=120)
+        words = _words()
+        top = _depth()
+    narrowed = Filters(agent, kind, outcome, "on" if weighting == "on" else "off" if weighting else None, words)
+    return Selection(scope, narrowed, top, shape())
+
+
+def chosen_cell() -> tuple[int, int] | None:
+    """The cell of the heat map in the address, as ranks from 0; the address counts from 1, as the page does."""
+    before, dash, after = (said("cell") or "").partition("-")
+    if not dash or not _is_rank(before) or not _is_rank(after):
+        return None
+    return int(before) - 1, int(after) - 1
+
+
+def choose_cell(cell: tuple[int, int] | None) -> None:
+    """Put a cell into the address, or take it out."""
+    say(cell=None if cell is None else f"{cell[0] + 1}-{cell[1] + 1}")
+
+
+def opened_retrieval() -> str | None:
+    """The retrieval in the address."""
+    name = said("retrieval")
+    return name if name is not None and is_storable(name) and len(name) <= LONGEST else None
+
+
+def chosen_part() -> str:
+    """Which part of the page below the table is shown."""
+    return _known("part", PARTS) or next(iter(PARTS))
+
+
+def choose_part() -> None:
+    """The control that switches the part."""
+    st.session_state["pick_part"] = chosen_part()
+    st.segmented_control(
+        "More", PARTS, format_func=PARTS.__getitem__, key="pick_part", on_change=_picked, args=("part",),
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _is_rank(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= len(str(DEEPEST_RANK)) and 1 <= int(text) <= DEEPEST_RANK
+
+
+def _as_they_are(values: list[str], named: str | None) -> dict[str, str]:
+    """Values as their own labels; one that only the address names is there too, and finds nothing if it is unknown."""
+    known = {value: value for value in values}
+    if named is not None and is_storable(named) and len(named) <= LONGEST:
+        known.setdefault(named, named)
+    return known
+
+
+def _one_of(name: str, label: str, names: dict[str, str], *, width: int) -> str | None:
+    chosen = _known(name, names)
+    st.session_state[f"pick_{name}"] = chosen or ALL
+    st.selectbox(
+        label, names, format_func=names.__getitem__, key=f"pick_{name}", on_change=_picked, args=(name,), width=width
+    )
+    return chosen
+
+
+def _known(name: str, names: Iterable[str]) -> str | None:
+    value = said(name)
+    return value if value in set(names) else None
+
+
+def _words() -> str | None:
+    value = said("query")
+    words = value if value is not None and is_storable(value) and len(value) <= LONGEST else None
+    st.session_state["pick_query"] = words or ALL
+    st.text_input(
+        "Query contains", key="pick_query", on_change=_picked, args=("query",), max_chars=LONGEST, width=180,
+        help=CONTAINS,
+    )  # fmt: skip
+    return words
+
+
+def _depth() -> int:
+    value = said("k") or ""
+    top = int(value) if _is_rank(value) and int(value) <= POOL else TOP
+    st.session_state["pick_k"] = top
+    st.number_input("Top k", 1, POOL, step=1, key="pick_k", on_change=_picked, args=("k",), width=100, help=DEPTH)
+    return top
+
+
+def _picked(name: str) -> None:
+    """Write a choice into the address; what is at its default has no place in it."""
+    value = st.session_state[f"pick_{name}"]
+    at_default = (
+        value in (None, ALL) or (name == "k" and value == TOP) or (name == "part" and value == next(iter(PARTS)))
+    )
+    if isinstance(value, str) and not is_storable(value):
+        at_default = True
+    say(**{name: None if at_default else str(value), "cell": said("cell") if name == "part" else None})

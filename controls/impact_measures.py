@@ -1,0 +1,151 @@
+"""The eight measures of Feedback Impact: how each is formed from sums, shown, and read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from controls.messages import MISSING
+
+if TYPE_CHECKING:
+    from queries.scope import Scope
+
+METRIC_WIDTH = 172
+SMALLEST_CHANGE = 0.0005
+NOT_LOGGED = "This store does not log who was injected, so this cannot be known."
+GOOD_RATE, FAIR_RATE = 0.7, 0.4
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A sum over a count; ``scale`` is 100 for a share, shown in percent."""
+
+    name: str
+    label: str
+    part: str
+    whole: str
+    scale: int
+    explained: str
+
+    def value(self, sums: pd.Series[float]) -> float | None:
+        """The figure, or none where there is nothing to form it of."""
+        return self.scale * float(sums[self.part]) / float(sums[self.whole]) if sums[self.whole] else None
+
+    def shown(self, value: float | None) -> str:
+        """Three significant digits."""
+        if value is None:
+            return MISSING
+        return f"{value:.3g} %" if self.scale != 1 else f"{value:.3g}"
+
+    def change(self, now: float | None, then: float | None) -> str | None:
+        """Against the window before; shares in percentage points."""
+        if now is None or then is None:
+            return None
+        difference = now - then
+        if abs(difference) < SMALLEST_CHANGE * self.scale:
+            return "no change"
+        return f"{difference:+.2g} pt" if self.scale != 1 else f"{difference:+.2g}"
+
+
+def measures(top: int) -> list[Measure]:
+    """All eight, the first five for the head of the page."""
+    return [
+        Measure("top_k", f"Top {top} changed", "top_k", "comparable", 100,
+                f"Share of comparable retrievals whose first {top} would have been others without feedback weights."),
+        Measure("block", "Block changed", "block_changed", "block_known", 100,
+                "Share of retrievals with a logged block where at least one observation crossed the budget's cut: "
+                "in the block with feedback and not without, or the other way round."),
+        Measure("move", "Mean move", "shift", "candidates", 1,
+                "Places a candidate moved on average, either way: mean |rank without − rank with feedback|. "
+                "The mean with its sign is zero by construction and says nothing."),
+        Measure("overlap", "RBO", "overlap", "comparable", 1,
+                "Rank-biased overlap, p 0.9, of the order without feedback and with it: 1 is the same order. "
+                "The first ten ranks carry 86 % of it. Above 0.9 little changed, below 0.7 much."),
+        Measure("rate", "Injection rate", "injected", "block_rows", 100,
+                "Candidates that were injected, of all logged. Above 70 % nearly all that is found fits the budget; "
+                "40 to 70 % is usual; below 40 % the budget decides more than the ranking."),
+        Measure("top_one", "Top 1 changed", "top_one", "comparable", 100,
+                "Share of comparable retrievals whose first observation would have been another without feedback."),
+        Measure("tau", "Kendall τ-b", "tau", "tau_known", 1,
+                "Pairs in the same order with and without feedback less those turned round, over all pairs: 1 same, "
+                "0 unrelated, −1 reversed. Every rank counts alike, unlike RBO."),
+        Measure("dominance", "Weight dominance", "dominance", "dominance_known", 1,
+                "var(ln weight) / (var(ln weight) + var(ln score)) within a retrieval, averaged: how much of the "
+                "spread of the weighted score is the weight's. Above 0.5 weights order more than relevance does."),
+    ]  # fmt: skip
+
+
+def band(name: str, value: float | None) -> str:
+    """How a figure is to be read, in a word; empty where the field has no bands."""
+    if value is None or name != "rate":
+        return ""
+    return "high" if value > 100 * GOOD_RATE else "usual" if value >= 100 * FAIR_RATE else "low"
+
+
+def split(daily: pd.DataFrame, scope: Scope) -> tuple[pd.DataFrame, pd.Series[float], pd.Series[float]]:
+    """The window's days, its sums, and the sums of the window before."""
+    inside = daily["day"] >= scope.since
+    numbers = daily.select_dtypes("number")
+    now, then = (numbers[chosen].sum().astype("float64") for chosen in (inside, ~inside))
+    return daily[inside], now, then
+
+
+def trend(days: pd.DataFrame, measure: Measure) -> list[float]:
+    """The measure day by day; a day that cannot say is left out, not drawn as zero."""
+    whole = days[measure.whole].astype("float64")
+    shares = measure.scale * days[measure.part].astype("float64") / whole.where(whole > 0)
+    return [float(value) for value in shares.dropna()]
+
+
+def head(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top: int) -> None:
+    """The first five, each with trend, band and change."""
+    with st.container(horizontal=True, gap="small"):
+        for measure in measures(top)[:5]:
+            value = measure.value(now)
+            said = band(measure.name, value)
+            line = trend(days, measure)
+            st.metric(
+                measure.label if not said else f"{measure.label}: {said}",
+                measure.shown(value),
+                measure.change(value, measure.value(then)),
+                delta_color="off",
+                border=True,
+                width=METRIC_WIDTH,
+                height="stretch",
+                help=measure.explained,
+                chart_data=line if len(line) > 1 else None,
+            )
+
+
+def table(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top: int) -> None:
+    """All eight with trend, the window before, and how to read them."""
+    rows = [(each, each.value(now), each.value(then)) for each in measures(top)]
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "measure": [each.label for each, _, _ in rows],
+                "now": [each.shown(value) for each, value, _ in rows],
+                "before": [each.shown(value) for each, _, value in rows],
+                "change": [each.change(value, earlier) or MISSING for each, value, earlier in rows],
+                "trend": [trend(days, each) for each, _, _ in rows],
+                "of": [int(now[each.whole]) for each, _, _ in rows],
+                "exact": [MISSING if value is None else repr(value) for _, value, _ in rows],
+                "read": [each.explained for each, _, _ in rows],
+            }
+        ),
+        hide_index=True,
+        key="measures",
+        column_config={
+            "measure": st.column_config.TextColumn("Measure", width=150, pinned=True),
+            "now": st.column_config.TextColumn("This window", width=95),
+            "before": st.column_config.TextColumn("Before", width=80),
+            "change": st.column_config.TextColumn("Change", width=90),
+            "trend": st.column_config.LineChartColumn("By day", width=150),
+            "of": st.column_config.NumberColumn("Of", width=80, format="localized", help="What it is an average over."),
+            "exact": st.column_config.TextColumn("All digits", width=170),
+            "read": st.column_config.TextColumn("Read it so", width=600),
+        },
+    )

@@ -1,0 +1,121 @@
+"""One retrieval opened on Feedback Impact: its session, both orders, and every score with the formula that made it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from controls import links
+from controls.address import say
+from controls.messages import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+EQUAL = 1e-9
+
+
+def one_tenant(found: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one organization: an id that two of them use names one retrieval here."""
+    return found.loc[found["org_id"] == str(found["org_id"].iloc[0])]
+
+
+def block_size(found: pd.DataFrame) -> int | None:
+    """How many were injected; none where that is not logged for every candidate."""
+    injected = found["injected"]
+    return None if injected.isna().any() else int(injected.sum())
+
+
+def head(found: pd.DataFrame, retrieval: str) -> None:
+    """Its question and session; nothing here is markup."""
+    first = found.iloc[0]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Opened retrieval**")
+        st.link_button(
+            "Open in Inspector",
+            f"inspector?{urlencode(links.retrieval_address(retrieval))}",
+            icon=":material/manage_search:",
+            type="tertiary",
+        )
+        st.button("Close", key="close_retrieval", on_click=say, kwargs={"retrieval": None}, type="tertiary")
+    st.text(first["query"])
+    at = MISSING if pd.isna(first["at"]) else f"{first['at']:%-d %b %Y, %H:%M:%S} UTC"
+    weighting = MISSING if pd.isna(first["weighting_enabled"]) else "on" if first["weighting_enabled"] else "off"
+    told = (
+        at,
+        f"session {first['session_id']}",
+        f"agent {_or_dash(first['agent'])}",
+        f"work {_or_dash(first['work_type'])}",
+        f"outcome {_or_dash(first['outcome'])}",
+        f"weighting {weighting}",
+        f"pipeline {_or_dash(first['pipeline'])}",
+    )
+    st.text(" · ".join(told))
+
+
+def scores(found: pd.DataFrame) -> None:
+    """Every candidate at full precision, with its formula; a row opens the observation."""
+    ranks = zip(found["unweighted_rank"], found["weighted_rank"], strict=True)
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "open": "Open",
+                "weighted_rank": found["weighted_rank"] + 1,
+                "moved": [_moved(before, after) for before, after in ranks],
+                "injected": found["injected"].map({True: "● in the block", False: "○ no"}).fillna(MISSING),
+                "formula": [formula(row) for row in found.to_dict("records")],
+                "text": found["text"].fillna("(no longer stored)"),
+                "id": found["observation_id"],
+            }
+        ),
+        hide_index=True,
+        key="candidates",
+        column_config={
+            "open": links.open_column(
+                "open_candidate", tuple(found["observation_id"]), "observation.py", "observation"
+            ),
+            "weighted_rank": st.column_config.NumberColumn("Rank", width=60, help="With feedback, from 1."),
+            "moved": st.column_config.TextColumn("Moved", width=70),
+            "injected": st.column_config.TextColumn("Block", width=105),
+            "formula": st.column_config.TextColumn("Relevance × weight = weighted score", width=480),
+            "text": st.column_config.TextColumn("Text", width=420),
+            "id": st.column_config.TextColumn("Observation", width=120),
+        },
+    )  # fmt: skip
+
+
+def formula(row: dict[Hashable, object]) -> str:
+    """``relevance × weight = weighted`` in all digits; what the formula does not give is said beside it."""
+    relevance, boost, weight, weighted = (_number(row[name]) for name in ("relevance", "boost", "weight", "weighted"))
+    base = f"({_digits(relevance)} + {_digits(boost)})" if boost else _digits(relevance)
+    if row["weighting_enabled"] is False:
+        return f"{base} = {_digits(weighted)} (weighting off; weight {_digits(weight)})"
+    said = f"{base} × {_digits(weight)} = {_digits(weighted)}"
+    if relevance is None or weight is None or weighted is None:
+        return f"{said} (not a number)"
+    due = (relevance + (boost or 0.0)) * weight
+    if math.isclose(due, weighted, rel_tol=EQUAL, abs_tol=EQUAL):
+        return said
+    return f"{said} (the formula gives {due!r}: other stages scored before feedback)"
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+def _digits(value: float | None) -> str:
+    return MISSING if value is None else repr(value)
+
+
+def _moved(before: Any, after: Any) -> str:  # noqa: ANN401 - a rank or what pandas has for none
+    if pd.isna(before) or pd.isna(after):
+        return MISSING
+    return f"▲{before - after}" if before > after else f"▼{after - before}" if after > before else "="
+
+
+def _or_dash(value: object) -> str:
+    return value if isinstance(value, str) else MISSING

@@ -1,0 +1,80 @@
+"""Feedback Impact: what feedback weighting did to the order of retrievals, and to what agents were given."""
+
+import streamlit as st
+
+from charts.impact import delta_histogram, rank_map
+from charts.impact_parts import outcome_mix, weight_histogram
+from charts.slope import slope
+from controls import impact, impact_filters, impact_measures, impact_parts, impact_retrieval, links, messages, trust
+from controls.impact_answers import ask
+from controls.view import view
+
+PLAIN = {"displayModeBar": False}
+
+links.follow()
+scope = view().scope
+chosen = impact_filters.choose(scope)
+cell, opened, part = impact_filters.chosen_cell(), impact_filters.opened_retrieval(), impact_filters.chosen_part()
+found = ask(chosen, cell, part, opened)
+
+trust.strip(impact.trust_of(found.days, found.now, found.timeless, found.as_of, chosen.shape))
+if found.now["retrievals"]:
+    impact.finding(found.now, chosen.top)
+    impact_measures.head(found.days, found.now, found.then, chosen.top)
+    impact.compared(found.then, scope.days)
+else:
+    messages.nothing_found("retrievals")
+
+if found.now["comparable"]:
+    with st.container(horizontal=True, gap="small"):  # one below the other where the window is narrow
+        st.plotly_chart(
+            rank_map(found.moves, cell),
+            key=impact.MAP,
+            width=570,
+            on_select=impact.cell_clicked,
+            selection_mode="points",
+            config=PLAIN,
+            alt="Candidates by rank without feedback and with it; a click on a cell lists its retrievals",
+        )
+        st.plotly_chart(
+            delta_histogram(found.moves),
+            key="deltas",
+            width=380,
+            config=PLAIN,
+            alt="Candidates by how many places they moved",
+        )
+    impact.retrievals(found.listed, cell, chosen.top)
+
+if found.opened is not None and opened is not None:
+    if found.opened.empty:
+        messages.no_such_retrieval()
+    else:
+        retrieval = impact_retrieval.one_tenant(found.opened)
+        impact_retrieval.head(retrieval, opened)
+        st.plotly_chart(
+            slope(retrieval, impact_retrieval.block_size(retrieval)),
+            key="slope",
+            config=PLAIN,
+            alt="The ranks of one retrieval's candidates without feedback and with it",
+        )
+        impact_retrieval.scores(retrieval)
+
+if found.now["comparable"]:
+    impact_filters.choose_part()
+    if part == "weights":
+        st.plotly_chart(
+            weight_histogram(found.moves), key="weights", config=PLAIN, alt="Candidates by feedback weight, 0 to 1"
+        )
+    elif part == "measures":
+        st.caption(impact.flips(found.now))
+        impact_measures.table(found.days, found.now, found.then, chosen.top)
+    elif part == "outcomes" and found.part is not None:
+        ended = impact_parts.outcomes(found.part)
+        if bars := impact_parts.bars(ended):
+            figure = outcome_mix(bars, impact_parts.outcome_finding(ended))
+            st.plotly_chart(
+                figure, key="outcomes", config=PLAIN, alt="Shares of outcomes with and without a changed block"
+            )
+        impact_parts.behind_outcomes(ended)
+    elif found.part is not None:
+        impact_parts.movers(found.part)

@@ -1,0 +1,1 @@
+"""What feedback did to the retrievals of a scope: one question per figure or picture of the Feedback Impact page."""

@@ -1,0 +1,102 @@
+"""Retrievals one by one: those that feedback changed most, or those with a candidate in one cell of the heat map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import BigInteger, and_, case, cast, func, select
+
+from queries import schema
+from queries.engine import AGGREGATE
+from queries.impact import folding
+from queries.retrievals import comparable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
+
+    from queries.impact.selection import Selection
+    from queries.scope import Scope
+
+LISTED = 100
+QUERY_SHOWN = 300
+
+
+@dataclass(frozen=True)
+class ListedRow:
+    """One comparable retrieval; ``flips`` is null where the block is not logged, or was not feedback's alone."""
+
+    total: int
+    org_id: str
+    retrieval: str
+    at: datetime
+    query: str
+    candidates: int
+    shift: int
+    first_moved: bool
+    top_moved: bool
+    flips: int | None
+    agent: str | None
+    work_type: str | None
+    outcome: str | None
+
+
+@dataclass(frozen=True)
+class ListedRetrievals:
+    """The comparable retrievals with most flips and places moved; ``cell`` keeps those with a candidate at those ranks.
+
+    ``cell`` is (unweighted, weighted), from 0 as the log counts.
+    """
+
+    selection: Selection
+    cell: tuple[int, int] | None = None
+    row: ClassVar[type] = ListedRow
+    limit: ClassVar[float] = AGGREGATE
+
+    @property
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        return self.selection.scope
+
+    def statement(self) -> Select[Any]:
+        """The first hundred, each with how many there are in all."""
+        log = self.selection.log()
+        shift = func.sum(func.abs(cast(log.c.unweighted_rank, BigInteger) - log.c.weighted_rank)).label("shift")
+        first = func.coalesce(func.bool_or((log.c.unweighted_rank == 0) != (log.c.weighted_rank == 0)), False)
+        told = (
+            func.min(log.c.session_id).label("session_id"),
+            func.left(func.min(log.c.query_text), QUERY_SHOWN).label("query"),
+            shift,
+            first.label("first_moved"),
+            *folding.block_measures(log),
+        )
+        folded = self.selection.folded(log, *told)
+        if self.cell is not None:
+            here = and_(log.c.unweighted_rank == self.cell[0], log.c.weighted_rank == self.cell[1])
+            folded = folded.having(func.bool_or(here))
+        each = folded.subquery("retrieval")
+        sessions = schema.sessions
+        its_session = and_(sessions.c.org_id == each.c.org_id, sessions.c.id == each.c.session_id)
+        flips = case((folding.has_known_block(each), folding.block_flips(each)))
+        return (
+            select(
+                func.count().over(),
+                each.c.org_id,
+                each.c.retrieval,
+                each.c.at,
+                each.c.query,
+                each.c.candidates,
+                each.c.shift,
+                each.c.first_moved,
+                each.c.moved,
+                flips,
+                sessions.c.agent_id,
+                sessions.c.work_type,
+                sessions.c.outcome,
+            )
+            .select_from(each.outerjoin(sessions, its_session))
+            .where(comparable(each))
+            .order_by(flips.desc().nulls_last(), each.c.shift.desc(), each.c.at.desc(), each.c.retrieval)
+            .limit(LISTED)
+        )

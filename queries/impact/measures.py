@@ -1,0 +1,122 @@
+"""Every figure of the page by day, over the window and the one before, as counts and sums that add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import Double, and_, cast, func, select
+
+from queries.engine import AGGREGATE
+from queries.impact import folding
+from queries.retrievals import POOL, comparable, sound
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Select
+
+    from queries.impact.selection import Selection
+    from queries.scope import Scope
+
+
+@dataclass(frozen=True)
+class MeasuresRow:
+    """One day: what is left out and why, then sums over comparable retrievals; a share or mean is a sum over a count.
+
+    ``retrievals = incomplete + repeated + unreadable + unweighted + comparable``: each is counted where it first fails.
+    """
+
+    day: datetime
+    newest: datetime
+    log_rows: int
+    retrievals: int
+    complete: int
+    truncated: int
+    incomplete: int
+    repeated: int
+    unreadable: int
+    unusable_rows: int
+    unbalanced: int
+    unweighted: int
+    comparable: int
+    top_one: int
+    top_k: int
+    candidates: int
+    shift: int
+    overlap: float
+    tau: float
+    tau_known: int
+    dominance: float
+    dominance_known: int
+    block_rows: int
+    injected: int
+    block_known: int
+    block_reordered: int
+    block_changed: int
+    flips: int
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The measures per day (UTC) of the window and of the one before it; a day without retrievals has no row."""
+
+    selection: Selection
+    row: ClassVar[type] = MeasuresRow
+    limit: ClassVar[float] = AGGREGATE
+
+    @property
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        return self.selection.scope
+
+    def statement(self) -> Select[Any]:
+        """The retrievals of both windows, folded once and summed by day."""
+        both = self.selection.with_before()
+        log = folding.with_inversions(both.log())
+        parts = (folding.order_measures, folding.block_measures, folding.spread_measures)
+        each = both.folded(log, *(measure for part in parts for measure in part(log))).subquery("retrieval")
+        day = func.date_trunc("day", each.c.at, "UTC")
+        tau, dominance = folding.kendall_tau_b(each), folding.weight_dominance(each)
+        whole, able = sound(each), comparable(each)
+        logged, known = and_(whole, each.c.block_logged), and_(able, folding.has_known_block(each))
+
+        def count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+            return func.count().filter(condition)
+
+        def total(value: ColumnElement[Any], condition: ColumnElement[bool]) -> ColumnElement[Any]:
+            return func.coalesce(func.sum(value).filter(condition), 0)
+
+        return (
+            select(
+                day,
+                func.max(each.c.at),
+                func.sum(each.c.candidates),
+                func.count(),
+                count(each.c.complete),
+                count(each.c.candidates >= POOL),
+                count(~each.c.complete),
+                count(and_(each.c.complete, each.c.repeated)),
+                count(and_(each.c.complete, ~each.c.repeated, each.c.unusable > 0)),
+                func.sum(each.c.unusable),
+                count(func.coalesce(each.c.surplus, 0) != 0),
+                count(and_(whole, each.c.weighted.is_not(True))),
+                count(able),
+                count(and_(able, each.c.first_moved)),
+                count(and_(able, each.c.moved)),
+                total(each.c.candidates, able),
+                total(each.c.shift, able),
+                total(folding.rank_biased_overlap(each), able),
+                total(tau, able),
+                count(and_(able, tau.is_not(None))),
+                total(dominance, able),
+                count(and_(able, dominance.is_not(None))),
+                total(each.c.candidates, logged),
+                total(each.c.block, logged),
+                count(known),
+                count(and_(able, each.c.block_logged, ~folding.has_known_block(each))),
+                count(and_(known, folding.block_changed(each))),
+                cast(total(folding.block_flips(each), known), Double),
+            )
+            .group_by(day)
+            .order_by(day)
+        )

@@ -1,0 +1,163 @@
+"""Where feedback moved candidates: by their two ranks, by weight, and which observations moved most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import BigInteger, Integer, and_, case, cast, column, func, or_, select, true
+
+from queries import schema
+from queries.engine import AGGREGATE
+from queries.retrievals import comparable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select, Subquery
+
+    from queries.impact.selection import Selection
+    from queries.scope import Scope
+
+WEIGHT_BINS = 20
+MOST_CELLS = 20_000
+MOVERS = 8  # each way
+TEXT_SHOWN = 300
+WEIGHTS_SHOWN = 40
+
+
+def candidates(selection: Selection, *names: str) -> Subquery:
+    """Both ranks and the named columns of the log rows of comparable retrievals alone.
+
+    Folded into arrays and unfolded again: to join the log with its own fold, whose size Postgres cannot guess, it once
+    chose nested loops that took ten times as long.
+    """
+    log = selection.log()
+    names = ("unweighted_rank", "weighted_rank", *names)
+    arrays = [func.array_agg(log.c[name]).label(name) for name in names]
+    each = selection.folded(log, *arrays).subquery("retrieval")
+    typed = [column(name, log.c[name].type) for name in names]
+    row = func.unnest(*(each.c[name] for name in names)).table_valued(*typed, name="row").render_derived()
+    return (
+        select(each.c.org_id, *(row.c[name] for name in names))
+        .select_from(each.join(row, true()))
+        .where(comparable(each))
+        .subquery("candidate")
+    )
+
+
+@dataclass(frozen=True)
+class MovesRow:
+    """Candidates that share both ranks, a twentieth of the weights and whether they were injected.
+
+    ``weight_bin`` is 0 to 19, 20 for a weight of exactly 1, null for one outside 0 to 1.
+    """
+
+    unweighted_rank: int
+    weighted_rank: int
+    weight_bin: int | None
+    injected: bool | None
+    candidates: int
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Every candidate of the comparable retrievals, counted by ranks, weight and injection."""
+
+    selection: Selection
+    row: ClassVar[type] = MovesRow
+    limit: ClassVar[float] = AGGREGATE
+
+    @property
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        return self.selection.scope
+
+    def statement(self) -> Select[Any]:
+        """One pass, grouped by all that the heat map and the two histograms need."""
+        row = candidates(self.selection, "feedback_weight", "injected")
+        weight = row.c.feedback_weight
+        inside = cast(func.floor(weight * WEIGHT_BINS), Integer)
+        weight_bin = case((and_(weight >= 0, weight <= 1), inside))
+        keys = (row.c.unweighted_rank, row.c.weighted_rank, weight_bin, row.c.injected)
+        counted = func.count()
+        return select(*keys, counted).group_by(*keys).order_by(counted.desc(), *keys[:2]).limit(MOST_CELLS)
+
+
+@dataclass(frozen=True)
+class MoverRow:
+    """One observation: how far feedback moved it in all its retrievals together, and the weights it had."""
+
+    org_id: str
+    observation_id: str
+    places: int
+    retrievals: int
+    up: int
+    down: int
+    text: str | None
+    weight: float | None
+    weights: object
+
+
+@dataclass(frozen=True)
+class Movers:
+    """The observations that feedback moved up most, and those it moved down most, by places summed over retrievals."""
+
+    selection: Selection
+    row: ClassVar[type] = MoverRow
+    limit: ClassVar[float] = AGGREGATE
+
+    @property
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        return self.selection.scope
+
+    def statement(self) -> Select[Any]:
+        """The eight most moved each way, with the start of their text; a deleted one has none."""
+        moved = self._moved()
+        texts, steps = schema.observations, schema.observation_weight_history
+        its_text = and_(texts.c.org_id == moved.c.org_id, texts.c.id == moved.c.observation_id)
+        latest = (
+            select(steps.c.new_weight, steps.c.recorded_at, steps.c.id)
+            .where(steps.c.org_id == moved.c.org_id, steps.c.observation_id == moved.c.observation_id)
+            .order_by(steps.c.recorded_at.desc(), steps.c.id.desc())
+            .limit(WEIGHTS_SHOWN)
+            .correlate(moved)
+            .subquery("latest")
+        )
+        history = select(latest.c.new_weight).order_by(latest.c.recorded_at, latest.c.id).scalar_subquery()
+        return (
+            select(
+                moved.c.org_id,
+                moved.c.observation_id,
+                moved.c.places,
+                moved.c.retrievals,
+                moved.c.up,
+                moved.c.down,
+                func.left(texts.c.content, TEXT_SHOWN),
+                texts.c.weight,
+                func.array(history),
+            )
+            .select_from(moved.outerjoin(texts, its_text))
+            .where(
+                or_(and_(moved.c.rise <= MOVERS, moved.c.places > 0), and_(moved.c.fall <= MOVERS, moved.c.places < 0))
+            )
+            .order_by(moved.c.places.desc(), moved.c.observation_id)
+        )
+
+    def _moved(self) -> Subquery:
+        row = candidates(self.selection, "observation_id")
+        delta = cast(row.c.unweighted_rank, BigInteger) - row.c.weighted_rank
+        places = func.sum(delta)
+        ties = (row.c.org_id, row.c.observation_id)
+        return (
+            select(
+                *ties,
+                cast(places, BigInteger).label("places"),
+                func.count().label("retrievals"),
+                func.count().filter(delta > 0).label("up"),
+                func.count().filter(delta < 0).label("down"),
+                func.row_number().over(order_by=(places.desc(), *ties)).label("rise"),
+                func.row_number().over(order_by=(places, *ties)).label("fall"),
+            )
+            .group_by(*ties)
+            .subquery("moved")
+        )

@@ -1,0 +1,63 @@
+"""How sessions ended whose block feedback changed, and how those ended whose block it left alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import and_, func, select
+
+from queries import schema
+from queries.engine import AGGREGATE
+from queries.impact import folding
+from queries.retrievals import comparable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
+
+    from queries.impact.selection import Selection
+    from queries.scope import Scope
+
+
+@dataclass(frozen=True)
+class SessionOutcomeRow:
+    """Sessions that ended alike, by whether feedback changed the block of any of their retrievals."""
+
+    changed: bool
+    outcome: str | None
+    sessions: int
+
+
+@dataclass(frozen=True)
+class SessionOutcomes:
+    """Sessions with a comparable retrieval whose block is known, counted by changed block and outcome."""
+
+    selection: Selection
+    row: ClassVar[type] = SessionOutcomeRow
+    limit: ClassVar[float] = AGGREGATE
+
+    @property
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        return self.selection.scope
+
+    def statement(self) -> Select[Any]:
+        """A session counts once however often it retrieved: its retrievals share one outcome."""
+        log = self.selection.log()
+        in_session = func.min(log.c.session_id).label("session_id")
+        each = self.selection.folded(log, in_session, *folding.block_measures(log)).subquery("retrieval")
+        changed = func.bool_or(folding.block_changed(each)).label("changed")
+        met = (
+            select(each.c.org_id, each.c.session_id, changed)
+            .where(comparable(each), folding.has_known_block(each))
+            .group_by(each.c.org_id, each.c.session_id)
+            .subquery("met")
+        )
+        sessions = schema.sessions
+        its_session = and_(sessions.c.org_id == met.c.org_id, sessions.c.id == met.c.session_id)
+        return (
+            select(met.c.changed, sessions.c.outcome, func.count())
+            .select_from(met.outerjoin(sessions, its_session))
+            .group_by(met.c.changed, sessions.c.outcome)
+            .order_by(met.c.changed, sessions.c.outcome)
+        )

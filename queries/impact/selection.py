@@ -1,0 +1,140 @@
+"""Which retrievals the Feedback Impact page looks at: scope, filters, and how deep a top counts as the top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from sqlalchemy import and_, func, literal, select, union_all
+
+from queries import schema
+from queries.engine import AGGREGATE, LIST
+from queries.retrievals import TOP, folded
+from queries.shape import COMPLETE_SHAPE, LogShape
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, FromClause, Select, Subquery
+
+    from queries.scope import Scope
+
+NO_OUTCOME = "none"
+CHOICES = 200  # agents and kinds of work to choose from
+LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What narrows the log beside the scope; ``None`` leaves a side open."""
+
+    agent: str | None = None
+    work_type: str | None = None
+    outcome: str | None = None
+    weighting: Literal["on", "off"] | None = None
+    text: str | None = None
+
+    def rows(self, log: Subquery) -> Subquery:
+        """The rows of the retrievals whose session and query match; each filter holds for whole retrievals."""
+        limits: list[ColumnElement[bool]] = []
+        source: FromClause = log
+        if self.text is not None:
+            limits.append(log.c.query_text.icontains(self.text, autoescape=True))
+        if (self.agent, self.work_type, self.outcome) != (None, None, None):
+            sessions = schema.sessions
+            its_session = and_(sessions.c.org_id == log.c.org_id, sessions.c.id == log.c.session_id)
+            source = log.join(sessions, its_session)
+            if self.agent is not None:
+                limits.append(sessions.c.agent_id == self.agent)
+            if self.work_type is not None:
+                limits.append(sessions.c.work_type == self.work_type)
+            if self.outcome is not None:
+                ended = sessions.c.outcome
+                limits.append(ended.is_(None) if self.outcome == NO_OUTCOME else ended == self.outcome)
+        return select(*log.c).select_from(source).where(*limits).subquery("chosen") if limits else log
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The retrievals a figure is formed of; ``top`` is the k of "top k changed"."""
+
+    scope: Scope
+    filters: Filters = Filters()
+    top: int = TOP
+    shape: LogShape = COMPLETE_SHAPE
+
+    def __post_init__(self) -> None:
+        if self.top < 1:
+            raise ValueError(f"expected a top of at least 1, found {self.top}")
+
+    def log(self) -> Subquery:
+        """The log rows of these retrievals."""
+        return self.filters.rows(self.shape.rows(self.scope))
+
+    def folded(self, log: Subquery, *more: ColumnElement[Any]) -> Select[Any]:
+        """One row per retrieval with further aggregates; weighting is a retrieval's, so it is compared afterwards."""
+        each = folded(log, *more, top=self.top)
+        weighted = func.coalesce(func.bool_and(log.c.weighting_enabled), False)
+        if self.filters.weighting is None:
+            return each
+        return each.having(weighted if self.filters.weighting == "on" else ~weighted)
+
+    def with_before(self) -> Selection:
+        """The same over this window and the one before it, in one."""
+        return replace(self, scope=replace(self.scope, since=self.scope.before().since))
+
+
+@dataclass(frozen=True)
+class ChoiceRow:
+    """One value that a filter can take, and how many sessions of the window have it."""
+
+    kind: str
+    value: str
+    sessions: int
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The agents and kinds of work of the window's sessions, the busiest first."""
+
+    scope: Scope
+    row: ClassVar[type] = ChoiceRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Any:  # noqa: ANN401 - a union of two selects
+        """As many of each as a list can show."""
+        sessions = schema.sessions
+        busiest = [
+            select(literal(name).label("kind"), sessions.c[name].label("value"), func.count().label("sessions"))
+            .where(self.scope.where(sessions), sessions.c[name].is_not(None), func.length(sessions.c[name]) <= LONGEST)
+            .group_by(sessions.c[name])
+            .order_by(func.count().desc(), sessions.c[name])
+            .limit(CHOICES)
+            for name in ("agent_id", "work_type")
+        ]
+        return union_all(*(select(each.subquery()) for each in busiest))
+
+
+@dataclass(frozen=True)
+class TimelessRow:
+    """Rows that no window can hold."""
+
+    log_rows: int
+
+
+@dataclass(frozen=True)
+class Timeless:
+    """How many log rows of the scope have no time: they are in no figure, so the page says how many there are."""
+
+    scope: Scope
+    shape: LogShape = COMPLETE_SHAPE
+    row: ClassVar[type] = TimelessRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """Rows whose time is null; where the log has none, rows whose session cannot lend one."""
+        logs = schema.retrieval_ab_logs
+        if self.shape.created_at:
+            return select(func.count()).where(self.scope.tenant(logs), logs.c.created_at.is_(None))
+        sessions = schema.sessions
+        its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
+        source = logs.join(sessions, its_session, isouter=True)
+        return select(func.count()).select_from(source).where(self.scope.tenant(logs), sessions.c.created_at.is_(None))

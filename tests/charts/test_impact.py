@@ -1,0 +1,91 @@
+"""Feedback Impact's charts: titles say the finding, cells carry their ranks, tenant text stays text."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from charts.impact import delta_histogram, rank_map, weighted_median
+from charts.impact_parts import outcome_mix, weight_histogram
+from charts.slope import slope
+
+MOVES = pd.DataFrame(
+    {
+        "unweighted_rank": pd.array([0, 1, 2, 2], dtype="Int64"),
+        "weighted_rank": pd.array([0, 2, 1, 2], dtype="Int64"),
+        "weight_bin": pd.array([20, 3, None, 19], dtype="Int64"),
+        "injected": pd.array([True, False, True, None], dtype="boolean"),
+        "candidates": pd.array([6, 2, 2, 2], dtype="Int64"),
+    }
+)
+
+
+def test_the_map_counts_cells_and_each_names_its_ranks() -> None:
+    figure = rank_map(MOVES, (2, 1))
+    assert figure.layout.title.text.startswith("Feedback moved 33.3 % of candidates")
+    targets = figure.data[-1]
+    assert [list(each) for each in targets.customdata] == [
+        [0, 0, 6, "kept"], [1, 2, 2, "▼1"], [2, 1, 2, "▲1"], [2, 2, 2, "kept"],
+    ]  # fmt: skip
+    outline = figure.layout.shapes[0]
+    assert (outline.x0, outline.y0) == (2.5, 1.5)
+
+
+def test_the_histogram_of_deltas_is_mirrored_and_leaves_zero_to_the_title() -> None:
+    figure = delta_histogram(MOVES)
+    assert dict(zip(figure.data[0].x, figure.data[0].y, strict=True)) == {-1: 2, 1: 2}
+    assert figure.layout.title.text == "66.7 % kept their rank; half the rest moved ≤ 1 place"
+    assert delta_histogram(MOVES.head(1)).layout.title.text == "No candidate changed its rank"
+
+
+def test_weights_stand_on_their_true_range_and_one_outside_it_nowhere() -> None:
+    figure = weight_histogram(MOVES)
+    drawn = {trace.name: sum(trace.y) for trace in figure.data}
+    assert drawn == {"in the block": 6, "not in the block": 2, "block not logged": 2}
+    assert figure.layout.xaxis.range[0] <= 0
+    assert figure.layout.title.text == "60 % of candidates still have weight 1, 20 % fell below 0.5"
+
+
+def test_a_side_without_enough_sessions_is_not_drawn() -> None:
+    bars = {"accepted": (0.5, 0.4, 0.6), "rework": (0.3, 0.2, 0.4), "rejected": (0.2, 0.1, 0.3)}
+    figure = outcome_mix({"feedback kept the block": bars}, "Collecting data")
+    assert len(figure.data) == 1
+    assert list(figure.data[0].y) == pytest.approx([50, 30, 20])
+    assert list(figure.data[0].error_y.array) == pytest.approx([10, 10, 10])
+
+
+@pytest.mark.parametrize(
+    ("values", "counts", "expected"), [([1], [1], 1), ([3, 1], [1, 1], 1), ([1, 2, 9], [1, 1, 3], 9)]
+)
+def test_the_median_of_counted_values(values: list[int], counts: list[int], expected: int) -> None:
+    assert weighted_median(values, counts) == expected
+
+
+class TestSlope:
+    def rows(self, **changed: object) -> pd.DataFrame:
+        columns = {
+            "unweighted_rank": pd.array([1, 0, 2], dtype="Int64"),
+            "weighted_rank": pd.array([0, 1, 2], dtype="Int64"),
+            "text": pd.array(["<b>bold</b> & more", None, "third\nline"], dtype="string"),
+            "injected": pd.array([True, False, False], dtype="boolean"),
+        }
+        return pd.DataFrame(columns | changed)
+
+    def test_the_cut_lies_below_the_block_and_the_title_counts_who_entered(self) -> None:
+        figure = slope(self.rows(), 1)
+        assert figure.layout.shapes[0].y0 == 1.5
+        assert figure.layout.title.text == "Feedback moved 2 of 3 candidates and brought 1 into the block of 1"
+
+    def test_an_unlogged_block_has_no_cut_and_says_so(self) -> None:
+        figure = slope(self.rows(injected=pd.array([None, None, None], dtype="boolean")), None)
+        assert not figure.layout.shapes
+        assert "who was in the block is not logged" in figure.layout.title.text
+
+    def test_text_is_shown_as_it_is_written(self) -> None:
+        labels = [trace.text[1] for trace in slope(self.rows(), 1).data]
+        assert labels == ["▲1  &lt;b>bold&lt;/b> &amp; more", "▼1  (no longer stored)", "=  third line"]
+
+    @pytest.mark.parametrize("rank", [None, -1, 2**31 - 1])
+    def test_ranks_that_cannot_be_are_left_out(self, rank: int | None) -> None:
+        figure = slope(self.rows(weighted_rank=pd.array([0, 1, rank], dtype="Int64")), 1)
+        assert figure.layout.height < 2000

@@ -1,0 +1,271 @@
+"""Feedback Impact as it stands on the page: planted facts, every state, hostile links, and other stores."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from uuid import uuid5
+
+import pytest
+
+from tests import sample
+from tests.hostile import TEXTS
+from tests.impact_log import Retrieval, believable, damaged, plant, seeded
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+PAGE = "feedback_impact.py"
+
+
+def swapped(name: str, one: int, other: int, **more: Any) -> Retrieval:  # noqa: ANN401 - Retrieval's own
+    """Eight candidates and a block of four, in which feedback swapped two places."""
+    made = believable(seeded(1), name, 8, block=4, **more)
+    after = list(range(8))
+    after[one], after[other] = after[other], after[one]
+    for place, row in enumerate(made.rows):
+        row.before, row.after, row.injected = place, after[place], after[place] < 4
+        row.relevance, row.boost, row.weight = 0.9 - place / 20, None, 1.0
+        row.weighted = row.relevance
+        row.observation = uuid5(sample.NAMESPACE, f"swapped/{place}")
+    return made
+
+
+def torn(name: str) -> Retrieval:
+    """One that lost a row which feedback had moved, so that its changes no longer sum to zero."""
+    made = swapped(name, 2, 5)
+    del made.rows[2]
+    return made
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    """Five comparable retrievals: one moved across the cut, one within the top; and one of each fault."""
+    sample.add_organization(owner, "org_a", "Acme")
+    sample.add_organization(owner, "org_b", "Birch")
+    for number, outcome in enumerate(("accepted", "rework", None)):
+        owner.execute(
+            """insert into sessions (org_id, id, project_id, agent_id, work_type, outcome, created_at)
+               values ('org_a', %s, 'api', %s, 'chore', %s, now())""",
+            (f"s{number}", f"agent-{number}", outcome),
+        )
+    draw = seeded(2)
+    plant(
+        owner,
+        [
+            swapped("cut", 3, 4, session="s0", query="how do we deploy"),
+            swapped("top", 0, 1, session="s1", query="100% _sure_"),
+            *(swapped(f"same{n}", 7, 7, session="s2") for n in range(3)),
+            torn("hole"),
+            damaged(draw, swapped("twice", 0, 0), "twice"),
+            damaged(draw, swapped("number", 0, 0), "number"),
+            swapped("off", 0, 0, weighting=False),
+            swapped("before", 0, 4, days_ago=40),
+        ],
+    )
+    return cluster.plain_url("dash_read", store_database)
+
+
+@pytest.fixture
+def opened(address: str, request: pytest.FixtureRequest) -> Iterator[AppTest]:
+    with application(address, org="org_a", **getattr(request, "param", {})) as test:
+        yield test.switch_page(PAGE).run()
+        assert not test.exception
+
+
+def at(**parameters: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("opened", [parameters], indirect=True)
+
+
+def said(test: AppTest) -> str:
+    elements = (*test.markdown, *test.caption, *test.subheader, *test.text, *test.warning, *test.info)
+    return "\n".join(element.value for element in elements)
+
+
+def titles(test: AppTest) -> list[str]:
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in test.get("plotly_chart")]
+
+
+def test_the_figures_on_top(opened: AppTest) -> None:
+    assert opened.subheader[0].value == "Feedback changed the top 5 in 0 % of retrievals"
+    figures = {metric.label: (metric.value, metric.delta) for metric in opened.metric}
+    # five comparable retrievals of eight: two candidates moved one place in two of them
+    assert figures == {
+        "Top 5 changed": ("0 %", "no change"),
+        "Block changed": ("20 %", "-80 pt"),
+        "Mean move": ("0.1", "-0.9"),
+        "RBO": (figures["RBO"][0], figures["RBO"][1]),
+        "Injection rate: usual": ("50 %", "no change"),
+    }
+
+
+@at(k="4")
+def test_the_depth_of_the_top_is_in_the_address(opened: AppTest) -> None:
+    assert opened.subheader[0].value == "Feedback changed the top 4 in 20 % of retrievals"
+    opened.number_input("pick_k").set_value(1).run()
+    assert opened.query_params["k"] == "1"
+    assert opened.subheader[0].value == "Feedback changed the top 1 in 20 % of retrievals"
+
+
+def test_what_is_left_out_is_counted_apart(opened: AppTest) -> None:
+    assert "Formed of 5 comparable retrievals" in said(opened)
+    for words in (
+        "1 logged incompletely", "1 with an observation logged twice", "1 with a score or weight that is no number",
+        "1 made while weighting was off",
+    ):  # fmt: skip
+        assert words in said(opened)
+    assert "the log is incomplete: the rank changes of 1 retrieval do not sum to 0" in said(opened)
+
+
+def test_pictures_say_their_finding(opened: AppTest) -> None:
+    assert titles(opened) == [
+        "Feedback moved 10 % of candidates: ▲ above the diagonal, ▼ below",
+        "90 % kept their rank; half the rest moved ≤ 1 place",
+    ]
+
+
+def test_the_table_lists_the_most_changed_first(opened: AppTest) -> None:
+    table = opened.dataframe[0].value
+    assert list(table["flips"]) == [1, 0, 0, 0, 0]
+    assert list(table["shift"]) == [2, 2, 0, 0, 0]
+    assert table["query"].iloc[0] == "how do we deploy"
+
+
+@at(cell="5-4")
+def test_a_cell_in_the_address_keeps_its_retrievals(opened: AppTest) -> None:
+    assert "1 retrieval with a candidate at rank 5 without and 4 with feedback" in said(opened)
+    assert list(opened.dataframe[0].value["query"]) == ["how do we deploy"]
+    opened.button("no_cell").click().run()
+    assert "cell" not in opened.query_params
+    assert len(opened.dataframe[0].value) == 5
+
+
+@pytest.mark.parametrize("cell", ["0-1", "a-b", "5", "-", "1-99999999999", "٣-٤", "1-2-3"])
+def test_a_cell_that_cannot_be_shows_all(address: str, cell: str) -> None:
+    with application(address, org="org_a", cell=cell) as test:
+        test.switch_page(PAGE).run()
+        assert not test.exception
+        assert len(test.dataframe[0].value) == 5
+
+
+class TestFilters:
+    @at(query="100% _S")
+    def test_words_of_the_query_mean_themselves(self, opened: AppTest) -> None:
+        assert "Formed of 1 comparable retrieval" in said(opened)
+        opened.text_input("pick_query").set_value("%").run()
+        assert opened.query_params["query"] == "%"
+        assert "Formed of 1 comparable retrieval" in said(opened)
+
+    @at(agent="agent-2")
+    def test_an_agent(self, opened: AppTest) -> None:
+        assert "Formed of 3 comparable retrievals" in said(opened)
+        opened.selectbox("pick_agent").select("agent-0").run()
+        assert opened.query_params["agent"] == "agent-0"
+        assert "agent" not in opened.selectbox("pick_agent").select("").run().query_params
+
+    @at(weighting="off")
+    def test_with_weighting_off_no_order_is_compared(self, opened: AppTest) -> None:
+        assert opened.subheader[0].value == "No retrieval in this selection can say what feedback changed"
+        values = {metric.label: metric.value for metric in opened.metric}
+        assert values == {
+            "Top 5 changed": "—", "Block changed": "—", "Mean move": "—", "RBO": "—", "Injection rate: usual": "50 %",
+        }  # fmt: skip
+        assert not opened.get("plotly_chart")
+
+    @at(agent="nobody", outcome="rubbish", k="-3", part="nothing")
+    def test_a_link_with_nonsense_finds_nothing_and_says_so(self, opened: AppTest) -> None:
+        assert "No retrievals in this scope" in said(opened)
+        assert opened.number_input("pick_k").value == 5
+
+    @pytest.mark.parametrize("number", range(0, len(TEXTS), 6))
+    def test_hostile_filters_are_only_text(self, address: str, number: int) -> None:
+        text = TEXTS[number]
+        with application(address, org="org_a", agent=text, query=text, retrieval=text, cell=text) as test:
+            test.switch_page(PAGE).run()
+            assert not test.exception
+            assert not test.error
+
+
+class TestOpened:
+    def test_a_retrieval_shows_its_session_and_formula(self, address: str) -> None:
+        name = str(swapped("cut", 3, 4).id)
+        with application(address, org="org_a", retrieval=name) as test:
+            test.switch_page(PAGE).run()
+            assert not test.exception
+            assert "Feedback moved 2 of 8 candidates and brought 1 into the block of 4" in titles(test)
+            assert "session s0 · agent agent-0 · work chore · outcome accepted · weighting on · pipeline live" in said(
+                test
+            )
+            table = test.dataframe[1].value
+            assert list(table["weighted_rank"]) == list(range(1, 9))
+            assert list(table["moved"])[3:5] == ["▲1", "▼1"]
+            assert table["formula"].iloc[0] == "0.9 × 1.0 = 0.9"
+            assert [link.proto.url for link in test.get("link_button")] == [f"inspector?org=org_a&retrieval={name}"]
+            test.button("close_retrieval").click().run()
+            assert "retrieval" not in test.query_params
+
+    @pytest.mark.parametrize("org", ["org_a", "org_b"])
+    def test_an_unknown_retrieval_and_a_foreign_one_look_the_same(self, address: str, org: str) -> None:
+        name = str(swapped("cut", 3, 4).id) if org == "org_b" else "11111111-1111-1111-1111-111111111111"
+        with application(address, org=org, retrieval=name) as test:
+            test.switch_page(PAGE).run()
+            assert "No such retrieval: it does not exist here, or you may not see it" in said(test)
+
+
+class TestParts:
+    @at(part="weights")
+    def test_weights(self, opened: AppTest) -> None:
+        assert titles(opened)[-1] == "100 % of candidates still have weight 1, 0 % fell below 0.5"
+
+    @at(part="outcomes")
+    def test_too_few_sessions_collect_data(self, opened: AppTest) -> None:
+        assert "1 session where feedback changed the block: collecting data, 30 are needed" in said(opened)
+        assert "1 session where feedback kept the block, and 1 without an outcome yet: collecting data" in said(opened)
+        assert len(titles(opened)) == 2
+
+    @at(part="measures")
+    def test_all_measures_have_a_trend_and_all_digits(self, opened: AppTest) -> None:
+        table = opened.dataframe[-1].value
+        assert list(table["measure"])[5:] == ["Top 1 changed", "Kendall τ-b", "Weight dominance"]
+        tau = table.set_index("measure").loc["Kendall τ-b"]
+        assert float(str(tau["exact"])) == pytest.approx(1 - (2 * 4 / 56) / 5)
+        assert "1 observation entered the block through feedback and as many were kept out" in said(opened)
+        assert re.search("20 flips each way per 100", said(opened))
+
+    def test_movers_are_the_first_part(self, opened: AppTest) -> None:
+        up, down = opened.dataframe[1].value, opened.dataframe[2].value
+        assert sorted(up["places"]) == ["▲1", "▲1"]
+        assert sorted(down["places"]) == ["▼1", "▼1"]
+        opened.segmented_control("pick_part").set_value("outcomes").run()
+        assert opened.query_params["part"] == "outcomes"
+
+
+def test_a_store_without_recommended_columns_says_what_it_cannot_know(address: str, owner: Owner) -> None:
+    owner.execute(
+        "alter table retrieval_ab_logs drop column injected, drop column corroboration_boost, drop column pipeline"
+    )
+    name = str(swapped("cut", 3, 4).id)
+    with application(address, org="org_a", retrieval=name, part="outcomes") as test:
+        test.switch_page(PAGE).run()
+        assert not test.exception
+        values = {metric.label: metric.value for metric in test.metric}
+        assert (values["Block changed"], values["Injection rate"]) == ("—", "—")
+        assert "this store does not log who was injected" in said(test)
+        assert any("who was in the block is not logged" in title for title in titles(test))
+
+
+def test_an_empty_organization_explains_itself(address: str) -> None:
+    with application(address, org="org_b") as test:
+        test.switch_page(PAGE).run()
+        assert not test.exception
+        assert "No retrievals in this scope" in said(test)
+        assert not test.metric
