@@ -7,11 +7,12 @@ from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from analysis.inspection import before_budget
 from ranking.candidates import MissingEvidence
 from ranking.comparison import injection_flips, jaccard_at, kendall_tau_b, overlap_at, rank_biased_overlap
 from ranking.pipeline_text import from_text
 from retrieval.block import one_line
-from retrieval.retrieve import AgentSession, pipeline_name, retrieve
+from retrieval.retrieve import AgentSession, pipeline_name, retrieve_exactly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +44,8 @@ class PipelineRun:
     @classmethod
     def of(cls, found: Retrieval) -> PipelineRun:
         """The run that a retrieval was, without its trail."""
-        ranking = found.ranking
+        # before the budget: what did not fit was ranked all the same
+        ranking = before_budget(found)
         best = ranking.best(DEPTH)
         contents = ranking.candidates.texts("content").take(best).to_pylist() if best.size else []
         return cls(
@@ -139,7 +141,7 @@ def run_pipelines(
     for place, stages in enumerate(pipelines):
         report(place, len(pipelines), f"pipeline {place + 1} of {len(pipelines)}")
         try:
-            runs.append(PipelineRun.of(retrieve(memory, session, query, stages, at)))
+            runs.append(PipelineRun.of(retrieve_exactly(memory, session, query, stages, at)))
         except (ValueError, MissingEvidence) as error:
             # a stage refuses columns it cannot work with; the others go on
             runs.append(PipelineRun(pipeline_name(tuple(stages)), failed=f"this pipeline cannot be run: {error}"))

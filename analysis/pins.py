@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from analysis.inspection import before_budget
 from queries.pins import Pin, PinError, expectations, read_expectations
-from retrieval.retrieve import AgentSession, retrieve
+from retrieval.retrieve import AgentSession, retrieve, retrieve_exactly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,11 +47,17 @@ class PinResult:
 
 
 def check(
-    memory: Memory, session: AgentSession, pins: Iterable[Pin], stages: Sequence[Stage] | None
+    memory: Memory,
+    session: AgentSession,
+    pins: Iterable[Pin],
+    stages: Sequence[Stage] | None,
+    *,
+    exactly: bool = False,
 ) -> tuple[PinResult, ...]:
     """Each pin's result in the organization of a session; equal questions are asked once, and nothing is recorded.
 
-    A pin brings its own project and work type; without stages the organization's own pipeline ranks.
+    A pin brings its own project and work type; without stages the organization's own pipeline ranks. ``exactly`` leaves
+    the stages as they are, where the organization's flags and the pin's work would change them.
     """
     answered: dict[tuple[str, str | None, str | None], Retrieval] = {}
     results = []
@@ -58,7 +65,11 @@ def check(
         question = (pin.query, pin.project, pin.work_type)
         if question not in answered:
             asking = AgentSession(session.org_id, project_id=pin.project, work_type=pin.work_type)
-            answered[question] = retrieve(memory, asking, pin.query, stages)
+            answered[question] = (
+                retrieve_exactly(memory, asking, pin.query, stages)
+                if exactly and stages is not None
+                else retrieve(memory, asking, pin.query, stages)
+            )
         results.append(judge(pin, answered[question]))
     return tuple(results)
 
@@ -70,7 +81,7 @@ def judge(pin: Pin, found: Retrieval) -> PinResult:
     """
     if found.failed is not None:
         return PinResult(pin, Outcome.UNKNOWN, (found.failed,), found.degraded, found.pipeline)
-    ranks = {label: rank for rank, label in enumerate(found.ranking.ids(), 1)}
+    ranks = {label: rank for rank, label in enumerate(before_budget(found).ids(), 1)}
     reasons = [
         f"{label} {_place(ranks.get(label))}, not in the block of {len(found.injected)}"
         for label in pin.must_include

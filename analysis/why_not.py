@@ -8,7 +8,7 @@ from uuid import UUID
 
 from analysis.gates import Gate, Loss, State, Verdict, recall_gates
 from analysis.stage_gates import stage_gates, unreached
-from queries.matching import Matching
+from queries.matching import MOST, Matching
 from retrieval.lookup import question_of
 from retrieval.recall import recall_standing, way_for
 from retrieval.retrieve import question_vector
@@ -51,8 +51,10 @@ def why_not(memory: Memory, found: Retrieval, wanted: str) -> WhyNot:
     if not matches:
         return WhyNot(Verdict.SCOPE, NO_MATCH)
     if len(matches) > 1:
-        words = f"{len(matches)} observations hold this text: choose the one you miss."
-        return WhyNot(Verdict.CHOOSE, words, matches=matches)
+        more = len(matches) > MOST
+        held = f"The best {MOST} of more observations that hold" if more else f"{len(matches)} observations hold"
+        words = f"{held} this text: choose the one you miss."
+        return WhyNot(Verdict.CHOOSE, words, matches=matches[:MOST])
     judged = _judged(memory, found, UUID(matches[0].id))
     return WhyNot(judged.verdict, judged.sentence, judged.gates, judged.id, judged.content, matches)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 OTHERS = 3
 K, MOST_K = 10, 50
+TOP = "top"  # in the address; k is a knob of the pipeline there
 LETTERS = "ABCD"
 RECENT = timedelta(hours=1)
 CHIP = 44
@@ -88,7 +89,7 @@ def read_address(said: Sequence[str]) -> Chosen:
 
 def _choose(found: Retrieval) -> tuple[Chosen, int]:
     said = [part for text in st.query_params.get_all("vs") for part in text.split(",") if part.strip()]
-    chosen, k = read_address(said), _k(st.query_params.get("k"))
+    chosen, k = read_address(said), _k(st.query_params.get(TOP))
     picked = list(dict.fromkeys(said))[: OTHERS + 1]
     # The address is the state: the controls show it, and their callbacks change it.
     st.session_state["pick_vs"] = picked
@@ -127,9 +128,9 @@ def _picked_pipelines() -> None:
 def _picked_k() -> None:
     k = st.session_state["pick_k"]
     if k in (None, K):
-        st.query_params.pop("k", None)
+        st.query_params.pop(TOP, None)
     else:
-        st.query_params["k"] = str(k)
+        st.query_params[TOP] = str(k)
 
 
 def _label(text: str) -> str:

@@ -124,11 +124,11 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
             "moved": [f"▲{m}" if m > 0 else f"▼{-m}" if m < 0 else "=" for m in rows["moved"]],
             "block": rows["injected"],
             "score": [repr(score) if exact else f"{score:.3g}" for score in rows["score"]],
+            "logged": rows["logged_place"],
+            "given": rows["logged_injected"],
             "memory": rows["title"],
             "why": rows["why"],
             "routes": rows["routes"],
-            "logged": rows["logged_place"],
-            "given": rows["logged_injected"],
             "text": rows["content"],
             "id": rows["id"],
         }

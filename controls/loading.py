@@ -27,12 +27,11 @@ from queries.shape import LogShape, log_shape
 from queries.version import data_version
 from ranking.corroboration import Corroboration
 from ranking.mmr import Mmr
-from ranking.presets import PRESETS
+from ranking.pipeline_text import to_text
 from ranking.session_support import SessionSupport
 from retrieval.choice import chosen_embedder, chosen_scorer
 from retrieval.evidence import asks_for
 from retrieval.lookup import wanted
-from retrieval.pipelines import named_pipeline
 from retrieval.recall import way_for
 from retrieval.remembered import remembering
 from retrieval.retrieve import AgentSession, Memory, recollect
@@ -219,24 +218,26 @@ def _version(scope_key: str) -> str:  # noqa: ARG001 - the key
         return data_version(snapshot)
 
 
-def checked_pins(org: str, pins: tuple[Pin, ...], pipeline: str, memory: Memory) -> tuple[PinResult, ...]:
-    """Whether pins of one organization hold under a pipeline, kept until pins, pipeline or data version change."""
+def checked_pins(
+    org: str, pins: tuple[Pin, ...], stages: Pipeline, scorer: str, memory: Memory
+) -> tuple[PinResult, ...]:
+    """Whether pins of one organization hold under these very stages, kept until pins, stages, scorer or data change."""
     reach = Reach.of(frozenset({org}))
-    return _checked_pins(reach_key(reach), org, repr(pins), pipeline, _version(reach_key(reach)), pins, memory)
+    asked = repr((pins, to_text(stages), scorer))
+    return _checked_pins(reach_key(reach), org, asked, version(reach), pins, stages, memory)
 
 
 @st.cache_data(ttl=60, max_entries=100, show_spinner="Checking pins")
-def _checked_pins(  # the first five are the key
+def _checked_pins(  # the first four are the key
     scope_key: str,  # noqa: ARG001
     org: str,
     asked: str,  # noqa: ARG001
-    pipeline: str,
     version: str,  # noqa: ARG001
     _pins: tuple[Pin, ...],
+    _stages: Pipeline,
     _memory: Memory,
 ) -> tuple[PinResult, ...]:
-    stages = named_pipeline(pipeline) if pipeline in PRESETS else named_pipeline(text=pipeline)
-    return check(_memory, AgentSession(org), _pins, stages)
+    return check(_memory, AgentSession(org), _pins, _stages, exactly=True)
 
 
 @st.cache_data(ttl=60, max_entries=1, show_spinner=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from analysis.inspection import before_budget
 from analysis.pins import Outcome, PinResult, pin_of, to_json
 from controls import loading, messages
 from controls.access import NotAllowedError, require
@@ -45,7 +46,9 @@ def panel(found: Retrieval, memory: Memory) -> None:
     org = found.session.org_id
     try:
         stored = read(memory.store, org)
-        results = loading.checked_pins(org, tuple(each.pin for each in stored if each.pin), found.pipeline, memory)
+        results = loading.checked_pins(
+            org, tuple(each.pin for each in stored if each.pin), found.stages, str(found.scorer_used), memory
+        )
     except StoreError as error:
         if error.kind in ("column", "table", "schema"):
             st.info(NO_TABLE, icon=":material/database:")
@@ -174,7 +177,7 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
 
 def _form(found: Retrieval, store: Store) -> None:
     texts = dict(zip(found.ranking.candidates.ids.tolist(), found.ranking.candidates.texts("content"), strict=True))
-    ranked = found.ranking.ids()
+    ranked = before_budget(found).ids()
     labels = {
         label: f"{rank} · {isolated(one_line(texts[label].as_py())[:SHOWN])} · {label[:8]}"
         for rank, label in enumerate(ranked, 1)
@@ -227,11 +230,26 @@ def _archive(store: Store, org: str, pin_id: int) -> None:
 
 
 def _open(stored: StoredPin) -> None:
-    """Ask a pin's question in its own project; other parts of the address stay."""
+    """Ask a pin's question in its own project, or in all; the pipeline in the address stays."""
     st.query_params[QUERY] = stored.query
-    st.query_params.pop("retrieval", None)
+    for name in ("retrieval", "obs", PROJECT):
+        st.query_params.pop(name, None)
     if stored.pin is not None and stored.pin.project is not None:
         st.query_params[PROJECT] = stored.pin.project
+
+
+def ask_in_address(org: str, store: Store) -> None:
+    """A link that names a pin and no question asks the pin's own."""
+    named = {QUERY, "retrieval"} & set(st.query_params)
+    if CHOSEN not in st.query_params or named:
+        return
+    try:
+        chosen = _chosen(read(store, org))
+    except StoreError:
+        return  # the panel says so
+    if chosen is not None:
+        _open(chosen)
+        st.rerun()
 
 
 def _export(store: Store, org: str) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from queries.matching import Match
     from retrieval.retrieve import Memory, Retrieval
 
-TEXT, CHOSEN = "why", "obs"
+TEXT, CHOSEN = "why", "missed"
 BOX = "why_text"
 SIGNS = {
     State.PASSED: "✓ passed",
@@ -52,7 +52,9 @@ def panel(found: Retrieval, memory: Memory) -> None:
     try:
         answer = why_not(memory, found, said)
         if len(answer.matches) > 1:
-            chosen = st.query_params.get(CHOSEN)
+            offered = st.query_params.get(CHOSEN)
+            # one that an earlier search offered is no answer to this one
+            chosen = offered if offered in {match.id for match in answer.matches} else None
             _choose(answer.matches, chosen)
             answer = answer if chosen is None else why_not(memory, found, chosen)
     except StoreError as error:

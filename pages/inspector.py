@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     from retrieval.retrieve import Memory, Retrieval
 
+    Panels = dict[str, tuple[str, Callable[[Retrieval, question.Asked, Memory], None]]]
+
 # What can be shown below the picture: name in the address, label, body. Only the body that is shown runs.
-PANELS: dict[str, tuple[str, Callable[[Retrieval, question.Asked, Memory], None]]] = {
+PANELS: Panels = {
     "list": ("Ranking", lambda found, asked, _: inspection.results(found, asked.logged)),
     "block": ("Memory block", lambda found, asked, _: inspection.block(found, asked.logged)),
     "compare": ("Compare", lambda found, _, memory: compare.panel(found, memory)),
@@ -48,6 +50,7 @@ def inspect(asked: question.Asked) -> None:
         inspection.strip(found)
         if not len(found.ranking.candidates):
             messages.nothing_recalled()
+            panel({"why": PANELS["why"], "pins": PANELS["pins"]}, found, asked, memory)
             return
         opened = inspection.opened()
         st.plotly_chart(
@@ -59,11 +62,16 @@ def inspect(asked: question.Asked) -> None:
             alt="Place of every candidate after every stage, from recall to the memory block",
         )
         beside = st.container() if opened is None else open_row(found, opened)
-        shown = inspection.choose_panel({name: label for name, (label, _) in PANELS.items()})
-        PANELS[shown][1](found, asked, memory)
+        panel(PANELS, found, asked, memory)
         with beside:
             # last, because a flip distance ranks some hundred times
             inspection.beside(found, opened)
+
+
+def panel(panels: Panels, found: Retrieval, asked: question.Asked, memory: Memory) -> None:
+    """The one that the address shows."""
+    shown = inspection.choose_panel({name: label for name, (label, _) in panels.items()})
+    panels[shown][1](found, asked, memory)
 
 
 def open_row(found: Retrieval, opened: str) -> DeltaGenerator:
@@ -80,6 +88,8 @@ def open_row(found: Retrieval, opened: str) -> DeltaGenerator:
     return beside
 
 
+if (org := view().scope.org) is not None:
+    pins.ask_in_address(org, loading.store())
 asked = question.ask(view().scope)
 if asked is not None:
     inspect(asked)

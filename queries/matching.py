@@ -51,7 +51,7 @@ class Matching:
             limits.append(seen.project_id == self.project_id)
         shown = (func.left(func.coalesce(seen.title, ""), SHOWN), func.left(seen.content, SHOWN))
         best = (literally.desc(), func.ts_rank(seen.search, words).desc(), seen.created_at.desc(), seen.id)
-        return select(cast(seen.id, Text), *shown, seen.status).where(*limits, found).order_by(*best).limit(MOST)
+        return select(cast(seen.id, Text), *shown, seen.status).where(*limits, found).order_by(*best).limit(MOST + 1)
 
     def ask(self, store: Store, reach: Reach) -> tuple[Match, ...]:
         """The matches; letter by letter, which reads every text of the scope, only where no word was found."""

@@ -138,6 +138,13 @@ def retrieve(
     return replace(rank_recollection(memory, found, stages), pipeline=pipeline_name(found.pipeline))
 
 
+def retrieve_exactly(
+    memory: Memory, session: AgentSession, query: str, stages: Sequence[Stage], now: datetime | None = None
+) -> Retrieval:
+    """The same by stages as they are given, whatever the organization's flags and the session's work would change."""
+    return rank_recollection(memory, recollect(memory, session, query, stages, now), stages)
+
+
 def recollect(
     memory: Memory,
     session: AgentSession,

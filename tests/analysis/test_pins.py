@@ -66,7 +66,7 @@ class TestCheck:
         """Two tokens each: three fit 6, whatever the stages before return."""
         pin = Pin("p", QUESTION, (fan[3],))
         (result,) = check(memory, SESSION, [pin], (Relevance(), TokenBudget(6)))
-        assert result.reasons == (f"{fan[3]} was not returned, not in the block of 3",)
+        assert result.reasons == (f"{fan[3]} has rank 4, not in the block of 3",)
 
     def test_each_pin_brings_its_project_and_its_works_budget(
         self, memory: Memory, owner: Owner, fan: list[str]

@@ -136,7 +136,7 @@ class TestPanel:
         expect(hover).to_contain_text("B · Relevance → Head: rank 1")
 
     def test_hostile_texts_are_shown_literally_and_call_nobody(self, visit: Visit, panel: AppServer) -> None:
-        query = urlencode({"org": "hostile", "q": "middleware", "k": "20", "vs": f"MEMINI,{TEXTS[20]},{TEXTS[1]}"})
+        query = urlencode({"org": "hostile", "q": "middleware", "top": "20", "vs": f"MEMINI,{TEXTS[20]},{TEXTS[1]}"})
         page = visit.open(f"{panel.url}/?{query}")
         expect(page.locator(".js-plotly-plot").first).to_contain_text("middleware <", timeout=30_000)
         page.get_by_role("combobox", name="Compare with").click()

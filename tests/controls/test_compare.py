@@ -86,7 +86,7 @@ class TestPanel:
         assert not test.get("plotly_chart")
 
     def test_every_figure_is_the_librarys(self, address: str, store: Store) -> None:
-        with application(address, PAGE, vs="MEMINI,Relevance~~Head~k~3", k="2", now=NOW.isoformat()) as test:
+        with application(address, PAGE, vs="MEMINI,Relevance~~Head~k~3", top="2", now=NOW.isoformat()) as test:
             test.run()
         assert not test.exception
         pipelines = (LIVE, MEMINI, (Relevance(), Head(3)))
@@ -145,10 +145,10 @@ class TestPanel:
             assert len(figures(test)) == 3
             assert test.query_params["vs"] == "MEMINI,MEMSENSE"
             test.number_input(key="pick_k").set_value(3).run()
-            assert test.query_params["k"] == "3"
+            assert test.query_params["top"] == "3"
             test.number_input(key="pick_k").set_value(K).run()
             test.multiselect(key="pick_vs").set_value([]).run()
-            assert "k" not in test.query_params
+            assert "top" not in test.query_params
             assert "vs" not in test.query_params
 
 

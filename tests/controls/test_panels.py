@@ -73,12 +73,12 @@ class TestWhyNot:
     def test_what_is_typed_goes_into_the_address_and_what_was_chosen_goes_out(
         self, address: str, planted: Planted
     ) -> None:
-        with application(address, SCRIPT, org="acme", why="auth", obs=str(planted.ids[0])) as test:
+        with application(address, SCRIPT, org="acme", why="auth", missed=str(planted.ids[0])) as test:
             assert said(test.run()) == ["It is there, at rank 1 of the 5 in the block."]
             test.text_input("why_text").input("nobody says this").run()
             assert said(test) == [NO_MATCH]
             assert test.query_params["why"] == "nobody says this"
-            assert "obs" not in test.query_params
+            assert "missed" not in test.query_params
             test.text_input("why_text").input(" ").run()
             assert "why" not in test.query_params
 
@@ -98,8 +98,9 @@ class TestWhyNot:
                 assert "secret" not in str(test.main)
                 shown.append([table.value.to_json() for table in test.dataframe])
         assert shown[0] == shown[1]
-        with application(address, SCRIPT, org="acme", why="auth", obs=foreign) as test:
-            assert said(test.run()) == [OUT_OF_SCOPE]
+        with application(address, SCRIPT, org="acme", why="auth", missed=foreign) as test:
+            assert [line.partition(": ")[2] for line in said(test.run())] == ["choose the one you miss."]
+            assert "secret" not in str(test.main)
         assert planted.org == "acme"
 
     def test_hostile_texts_are_shown_in_no_place_that_reads_markup(self, address: str, owner: Owner) -> None:

@@ -68,7 +68,7 @@ class TestFigures:
         figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
         assert figures["Weight"] == ("0.9", "-0.1 since first")
         assert figures["Retrieved"][0] == "70"
-        assert figures["Said by others"] == ("2", "✕ 1 contradicts it")
+        assert figures["Said by others"] == ("2", "by 3 agents in all, ✕ 1 contradicts it")
         strip = next(line.value for line in test.markdown if "as of" in line.value)
         assert "70 log rows in 70 retrievals" in strip
         assert "injection unknown for" in strip
