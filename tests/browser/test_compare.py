@@ -61,6 +61,7 @@ def drawn(page: Page) -> str:
 
 
 class TestWaiting:
+    @pytest.mark.long
     def test_progress_shows_the_page_stays_usable_and_the_value_appears_by_itself(
         self, visit: Visit, waiting: AppServer, tmp_path: Path
     ) -> None:
@@ -79,6 +80,7 @@ class TestWaiting:
         assert len(starts(tmp_path)) == 1
         assert visit.complaints == []
 
+    @pytest.mark.long
     def test_cancel_ends_the_process_and_try_again_begins_anew(
         self, visit: Visit, waiting: AppServer, tmp_path: Path
     ) -> None:
@@ -95,21 +97,23 @@ class TestWaiting:
 
 
 class TestPanel:
+    @pytest.mark.long
     def test_a_link_shows_lists_side_by_side_and_a_choice_goes_into_the_address(
         self, visit: Visit, panel: AppServer
     ) -> None:
-        page = visit.open(f"{panel.url}/?vs=MEMINI,Relevance~~Head~k~2&k=3")
+        page = visit.open(f"{panel.url}/?vs=MEMINI,Relevance~~Head~k~2&top=3")
         chart = page.locator(".js-plotly-plot").first
         expect(chart).to_contain_text("C · Relevance → Head", timeout=30_000)
         expect(chart.locator(".gtitle")).to_contain_text("Of the 3 best of A · LIVE")
         page.get_by_role("button", name="Increment value").or_(
             page.locator("[data-testid=stNumberInputStepUp]")
         ).first.click()
-        expect(page).to_have_url(re.compile("k=4"))
+        expect(page).to_have_url(re.compile("top=4"))
         expect(chart.locator(".gtitle")).to_contain_text("Of the 4 best of A · LIVE", timeout=15_000)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert visit.complaints == []
 
+    @pytest.mark.long
     def test_a_pasted_pipeline_goes_into_the_address_and_survives_a_reload(
         self, visit: Visit, panel: AppServer
     ) -> None:
@@ -123,6 +127,7 @@ class TestPanel:
         expect(page.locator(".js-plotly-plot").first).to_contain_text("B · Relevance → Head", timeout=30_000)
         assert page.get_by_text("Not compared").count() == 0
 
+    @pytest.mark.long
     def test_hover_gives_the_rank_in_each(self, visit: Visit, panel: AppServer) -> None:
         page = visit.open(f"{panel.url}/?vs=Relevance~~Head~k~2")
         mark = page.locator(".js-plotly-plot .points path").first
@@ -135,6 +140,7 @@ class TestPanel:
         expect(hover).to_contain_text("A · LIVE: rank 1", timeout=10_000)
         expect(hover).to_contain_text("B · Relevance → Head: rank 1")
 
+    @pytest.mark.long
     def test_hostile_texts_are_shown_literally_and_call_nobody(self, visit: Visit, panel: AppServer) -> None:
         query = urlencode({"org": "hostile", "q": "middleware", "top": "20", "vs": f"MEMINI,{TEXTS[20]},{TEXTS[1]}"})
         page = visit.open(f"{panel.url}/?{query}")

@@ -110,6 +110,7 @@ def test_a_click_on_a_cell_lists_its_retrievals_and_survives_a_reload(visit: Vis
     assert complaints(visit) == []
 
 
+@pytest.mark.long
 def test_a_filter_goes_into_the_address_and_a_pasted_link_shows_the_same(
     visit: Visit, browser: Browser, server: AppServer
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_filter_goes_into_the_address_and_a_pasted_link_shows_the_same(
     context.close()
 
 
+@pytest.mark.long
 def test_a_row_opens_its_retrieval_below(visit: Visit, server: AppServer) -> None:
     page = visit.open(f"{server.url}/feedback_impact?org=org_a")
     drawn(page)
@@ -152,6 +154,7 @@ def test_a_row_opens_its_retrieval_below(visit: Visit, server: AppServer) -> Non
     expect(page.get_by_text(re.compile("Feedback moved .* into the block of 8"))).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_narrow_window_and_complains_of_nothing(browser: Browser, server: AppServer, scheme: str) -> None:
     context = browser.new_context(
@@ -167,6 +170,7 @@ def test_it_fits_a_narrow_window_and_complains_of_nothing(browser: Browser, serv
     context.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["movers", "weights", "outcomes", "measures"])
 def test_hostile_texts_are_shown_literally_and_do_nothing(visit: Visit, server: AppServer, part: str) -> None:
     retrieval = believable(seeded(11), "h3", 20, block=4, org="org_h").id

@@ -96,6 +96,7 @@ def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, server: AppS
     assert visit.foreign_requests(server.url) == []
 
 
+@pytest.mark.long
 def test_a_flag_a_state_and_a_window_go_into_the_address_and_survive_a_reload(visit: Visit, server: AppServer) -> None:
     page = visit.open(f"{server.url}/feature_flags?target=org_b")
     page.get_by_role("radio", name=BOOST).or_(page.get_by_role("button", name=BOOST)).first.click()
@@ -110,6 +111,7 @@ def test_a_flag_a_state_and_a_window_go_into_the_address_and_survive_a_reload(vi
     expect(page).to_have_url(re.compile("target=org_b"))
 
 
+@pytest.mark.long
 def test_a_second_tab_that_shows_an_old_state_is_told_who_changed_it(
     browser: Browser, server: AppServer, keeper: Owner
 ) -> None:
@@ -141,6 +143,7 @@ def test_a_double_click_is_one_change(visit: Visit, server: AppServer, keeper: O
     assert live_and_audited(keeper, "org_c") == ("on", "on")
 
 
+@pytest.mark.long
 def test_several_organizations_in_one_confirm_each_reported(visit: Visit, server: AppServer, keeper: Owner) -> None:
     page = visit.open(f"{server.url}/feature_flags?target=org_a&target=org_d&target=org_m&flag={BOOST}")
     expect(page.get_by_text("1 organization chosen: not a valid flag object.")).to_be_visible()
@@ -160,6 +163,7 @@ def test_several_organizations_in_one_confirm_each_reported(visit: Visit, server
     assert features_text(keeper, "org_m") == "[1]"
 
 
+@pytest.mark.long
 def test_an_entry_is_opened_by_its_address_and_reverted(visit: Visit, server: AppServer, keeper: Owner) -> None:
     row = keeper.execute("select id from rankscope.flag_changes where org_id = 'org_c'").fetchone()
     assert row is not None
@@ -175,6 +179,7 @@ def test_an_entry_is_opened_by_its_address_and_reverted(visit: Visit, server: Ap
     assert keeper.execute("select max(reverts_id) from rankscope.flag_changes").fetchone() == row
 
 
+@pytest.mark.long
 def test_a_download_is_the_filtered_set_harmless_and_on_record(visit: Visit, server: AppServer, keeper: Owner) -> None:
     for text in SPREADSHEET:
         keeper.execute(
@@ -201,6 +206,7 @@ def test_a_download_is_the_filtered_set_harmless_and_on_record(visit: Visit, ser
     assert recorded == [("org_d", "flag-changes", form, len(SPREADSHEET), "mallory", True) for form in ("csv", "json")]
 
 
+@pytest.mark.long
 def test_hostile_names_keys_and_reasons_run_nothing_and_call_nobody(
     visit: Visit, server: AppServer, keeper: Owner
 ) -> None:
@@ -232,6 +238,7 @@ def test_hostile_names_keys_and_reasons_run_nothing_and_call_nobody(
     assert page.locator("iframe, [href^='javascript:'], object, embed").count() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "width"), [("light", 900), ("dark", 1400)])
 def test_themes_and_widths_fit(browser: Browser, server: AppServer, scheme: str, width: int) -> None:
     context = browser.new_context(

@@ -70,6 +70,7 @@ class TestAddress:
         assert seen[0] == seen[1]
         assert len(seen[0][0]) == 6
 
+    @pytest.mark.long
     def test_a_slider_goes_into_the_address_and_survives_a_reload(self, visit: Visit, server: AppServer) -> None:
         page = drawn(visit, link(server, preset="INTENDED", v="1"))
         slider = page.get_by_role("slider", name="Boost scale")
@@ -83,6 +84,7 @@ class TestAddress:
         expect(page).not_to_have_url(re.compile("boost="))
         assert harmless(visit)
 
+    @pytest.mark.long
     def test_a_question_typed_is_answered_and_linked(self, visit: Visit, server: AppServer) -> None:
         page = visit.open(f"{server.url}/inspector?org=acme")
         page.get_by_label("Question").fill(QUESTION)
@@ -110,6 +112,7 @@ class TestOpening:
         assert harmless(visit)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_hostile_texts_stand_there_literally(browser: Browser, server: AppServer, scheme: str) -> None:
     context = browser.new_context(viewport={"width": 1000, "height": 1000}, color_scheme=scheme)  # type: ignore[arg-type]

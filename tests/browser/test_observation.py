@@ -111,6 +111,7 @@ def test_a_deep_link_shows_the_same_in_a_fresh_browser(browser: Browser, server:
     assert seen[0] == seen[1]
 
 
+@pytest.mark.long
 def test_a_part_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer, planted: Planted) -> None:
     page = visit.open(address(server, planted.id))
     page.get_by_role("tab", name="Contradictions").click()
@@ -125,6 +126,7 @@ def test_a_part_goes_into_the_address_and_survives_a_reload(visit: Visit, server
     expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0], timeout=SOON)
 
 
+@pytest.mark.long
 def test_a_member_of_the_cluster_opens_with_the_scope_carried_on(
     visit: Visit, server: AppServer, planted: Planted
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_member_of_the_cluster_opens_with_the_scope_carried_on(
     expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
 
 
+@pytest.mark.long
 def test_a_retrieval_leads_to_its_address(visit: Visit, server: AppServer, planted: Planted) -> None:
     page = visit.open(address(server, planted.id, window="7d"))
     click_in_table(page, row=1)
@@ -142,6 +145,7 @@ def test_a_retrieval_leads_to_its_address(visit: Visit, server: AppServer, plant
     expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_hostile_texts_are_shown_literally(visit: Visit, server: AppServer, number: int) -> None:
     text = HOSTILE[number]

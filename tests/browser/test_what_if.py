@@ -84,6 +84,7 @@ def test_a_knob_goes_into_the_address_and_survives_a_reload(visit: Visit, server
     assert visit.dialogs == []
 
 
+@pytest.mark.long
 def test_a_click_on_the_map_turns_both_knobs(visit: Visit, server: AppServer) -> None:
     page = shown(visit.open(f"{server.url}/what_if?org=org_a"))
     cell = page.locator(".js-plotly-plot .scatterlayer .point").nth(3 * 5 + 2)  # the fourth row, the third λ
@@ -102,6 +103,7 @@ def test_a_click_on_the_map_turns_both_knobs(visit: Visit, server: AppServer) ->
     assert complaints(visit) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 900)])
 def test_it_fits_both_themes_and_widths(browser: Browser, server: AppServer, theme: str, width: int) -> None:
     context = browser.new_context(

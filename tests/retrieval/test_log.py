@@ -169,7 +169,7 @@ class TestLost:
             {"rows": replace(retrieval(1).rows, unweighted_rank=[2**40])},
             {"rows": replace(retrieval(1).rows, injected=[])},
         ],
-        ids=str,
+        ids=lambda spoiled: next(iter(spoiled)),
     )
     def test_one_that_cannot_be_stored_is_counted_and_the_others_are_written(
         self, memory: Store, owner: Owner, caplog: pytest.LogCaptureFixture, spoiled: dict[str, Any]
