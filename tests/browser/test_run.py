@@ -89,6 +89,7 @@ def test_stopping_it_stops_all_of_it(folder: Path, serve: Serve) -> None:
     assert processes(folder) == []
 
 
+@pytest.mark.long
 def test_kill_9_of_the_application_loses_nothing_and_leaves_nothing(folder: Path, serve: Serve) -> None:
     prepare(folder)
     server = serve(RANKSCOPE_DATA=str(folder))
@@ -102,6 +103,7 @@ def test_kill_9_of_the_application_loses_nothing_and_leaves_nothing(folder: Path
     assert processes(folder) == []
 
 
+@pytest.mark.long
 def test_the_aggregator_fills_the_store_in_silence_and_comes_back_when_killed(folder: Path, serve: Serve) -> None:
     prepare(folder)
     server = serve(RANKSCOPE_DATA=str(folder))
