@@ -194,6 +194,7 @@ class TestHostileTexts:
                 or number == 0
             )
 
+    @pytest.mark.long
     @pytest.mark.parametrize("number", [2, 20, 25, 31, 46, 56])
     def test_the_sentence_shows_a_name_as_it_is_stored(self, visit: Visit, server: AppServer, number: int) -> None:
         text = TEXTS[number]

@@ -140,6 +140,7 @@ def test_kill_9_of_the_database_is_over_by_the_next_click(folder: Path, serve: S
     assert processes(folder) == []
 
 
+@pytest.mark.long
 def test_an_open_tab_works_again_after_kill_9_and_restart(folder: Path, browser: Browser, serve: Serve) -> None:
     """REC-7: within 15 s, without a reload."""
     prepare(folder)
