@@ -54,7 +54,7 @@ MAY_IMPORT = {
     },
     "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings", "numpy", "wordllama"},
     "reports": {"analysis", "charts"},
-    "analysis": {"retrieval", "queries", "ranking", "numpy"},
+    "analysis": {"retrieval", "queries", "ranking", "numpy", "sklearn"},
     "retrieval": {"queries", "ranking", "numpy", "onnxruntime", "tokenizers", "wordllama", "httpx"},
     "charts": {"numpy", "pandas", "plotly"},
     "queries": {"ranking.candidates", "numpy", "sqlalchemy", "psycopg", "alembic", "pandas", "pgvector", "psutil"},

@@ -1,0 +1,91 @@
+"""A contradiction as operators work on it: both statements, what was done with them, and where triage stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ranking import Evidence
+    from ranking.contradictions import Kind
+
+State = Literal["new", "acknowledged", "investigating", "resolved", "false positive", "snoozed"]
+Verdict = Literal["older", "newer", "both"]
+
+OPEN: tuple[State, ...] = ("new", "acknowledged", "investigating")
+
+
+@dataclass(frozen=True)
+class AlertFilter:
+    """Which alerts are asked for; every field left as it is admits all of them."""
+
+    threshold: float
+    least_severity: float = 0.0
+    kinds: frozenset[Kind] | None = None
+    agents: frozenset[str] | None = None
+    states: frozenset[State] | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two statements, its origin, and how often agents were given it."""
+
+    id: str
+    content: str
+    content_hash: str
+    agent_id: str | None
+    session_id: str | None
+    created_at: datetime | None
+    weight: float | None
+    members: int
+    agents: int
+    injected: int
+
+
+@dataclass(frozen=True)
+class Triage:
+    """Where an alert stands and who put it there; version 0 means that nobody has touched it."""
+
+    state: State = "new"
+    verdict: Verdict | None = None
+    owner: str | None = None
+    note: str = ""
+    snoozed_until: datetime | None = None
+    version: int = 0
+    changed_by: str | None = None
+    changed_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Alert:
+    """A contradiction with its severity as parts, and weighted by how far it reached agents."""
+
+    org_id: str
+    project_id: str | None
+    fingerprint: str
+    kind: Kind
+    rule: str
+    overlap: float
+    severity: float
+    parts: tuple[tuple[str, float], ...]
+    evidence: tuple[Evidence, ...]
+    older: Side
+    newer: Side
+    both_injected: int
+    harm: float
+    triage: Triage
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search for alerts looked at and which fingerprints passed its filter, worst first."""
+
+    fingerprints: tuple[str, ...]
+    considered: int
+    active: int
+    detected: int
+    data_version: str
+    as_of: datetime
