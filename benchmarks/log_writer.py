@@ -104,7 +104,7 @@ def candidates(log: RetrievalLog) -> Iterator[tuple[Any, ...]]:
 def queued(store: Store, logs: Sequence[RetrievalLog]) -> list[float]:
     """Microseconds that each caller waited; all is committed when this returns."""
     waits = []
-    with LogWriter(store, capacity=len(logs) * CANDIDATES) as writer:
+    with LogWriter(store, capacity=len(logs) * (CANDIDATES + 1)) as writer:
         for log in logs:
             before = time.perf_counter()
             log_retrieval_ab(log, writer)
