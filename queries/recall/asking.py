@@ -35,9 +35,13 @@ SETTINGS = {"plan_cache_mode": "force_custom_plan", "max_parallel_workers_per_ga
 # would otherwise prefer, for it knows nothing about the dimensions of the vectors.
 INDEX_SETTINGS = {"hnsw.iterative_scan": "relaxed_order", "enable_sort": "off"}
 LEAST_KEPT, MOST_KEPT = 60, 1_000  # candidates a graph search keeps: pgvector's 40 found 95 %, and it takes 1 000
+SPARSE_KEPT = 400  # of an organization with a small share of the vectors: 60 found 93 %, and then searched again
 # Reading a vector of the organization costs about 3 µs, a step through the graph 10 µs, and of many steps only the
 # organization's share counts: comparing all n of the organization is cheaper while n² < 5 · pool · stored.
 STEPS = 5.0
+# Comparing all vectors of an organization is one plan whoever asks, and planning took a third of the time of a small
+# one. Its averages must not tempt the planner into reading every organization's.
+ONE_PLAN = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_sort": "on"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +111,7 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
     by_keyword = "lexical" in asked.legs
     known = None if by_keyword else REMEMBERED.get(store, asked.org, asked.project)
     search = None if known is None else chosen_search(asked, known)
-    settings = SETTINGS if search is None else settings_for(search, asked.pool)
+    settings = SETTINGS if search is None or known is None else _settings(asked, search, known)
     with store.reading(reach, AGGREGATE, name="recall", more=settings) as connection:
         if asked.also is not None:
             asked.also(connection)
@@ -116,7 +120,7 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
             REMEMBERED.put(store, asked.org, asked.project, expected)
         if search is None:
             search = chosen_search(asked, expected)
-            set_local(connection, settings_for(search, asked.pool))
+            set_local(connection, _settings(asked, search, expected))
         terms = keywords(expected)
         legs = tuple(leg for leg in asked.legs if ROUTES[leg] is not None or terms is not None)
         if not legs:
@@ -126,7 +130,7 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
         rows = read_rows(connection, shape, bound)
         if search is Search.INDEX and _is_short(rows, asked, shape):
             exact = Search.ORGANIZATION if asked.project is None else Search.PROJECT
-            set_local(connection, settings_for(exact, asked.pool))
+            set_local(connection, _settings(asked, exact, expected))
             shape = asked.shape(legs, exact)
             rows = read_rows(connection, shape, bound)
         is_empty = not rows and connection.execute(_anything(asked), asked.values()).first() is None
@@ -135,11 +139,23 @@ def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
     return replace(found(rows, shape, asked.text, asked.now), scope_is_empty=is_empty)
 
 
-def settings_for(search: Search, pool: int) -> dict[str, str]:
-    """The settings of a statement that searches one way; a graph search that keeps fewer than its pool is run twice."""
+def _settings(asked: Asked, search: Search, expected: Estimates) -> dict[str, str]:
+    """The settings of the statement that asks this one way."""
+    if search is Search.ORGANIZATION and asked.shape(asked.legs, search).is_nearest:
+        return SETTINGS | ONE_PLAN
+    return settings_for(search, asked.pool, expected.organization if asked.project is None else expected.project)
+
+
+def settings_for(search: Search, pool: int, share: float = 1.0) -> dict[str, str]:
+    """The settings of a statement that searches one way; a graph search that keeps fewer than its pool is run twice.
+
+    ``share`` of what a graph search meets is the organization's or project's, and only that counts.
+    """
     if search is not Search.INDEX:
-        return SETTINGS | {"enable_sort": "on"}
-    return SETTINGS | INDEX_SETTINGS | {"hnsw.ef_search": str(min(max(LEAST_KEPT, pool), MOST_KEPT))}
+        return SETTINGS | {"enable_sort": "on", "enable_seqscan": "on"}
+    among_others = min(pool / share, SPARSE_KEPT) if share > 0.0 else SPARSE_KEPT
+    kept = min(max(LEAST_KEPT, pool, round(among_others)), MOST_KEPT)
+    return SETTINGS | INDEX_SETTINGS | {"hnsw.ef_search": str(kept)}
 
 
 def set_local(connection: Connection, settings: dict[str, str]) -> None:

@@ -85,7 +85,9 @@ def vector_leg(route: str, dimensions: int, search: Search, *, in_project: bool,
         func.vector_dims(EMBEDDINGS.c.embedding) == literal_column(str(dimensions)),
     )
     if search is Search.ORGANIZATION:
-        near = _within_organization(asked, of_route, in_project=in_project, carried=carried)
+        # Asked for by a query of its own: one plan for all would read the text of the vector again for every row.
+        once = select(asked).scalar_subquery()
+        near = _within_organization(once, of_route, in_project=in_project, carried=carried)
     else:
         # Only the cast matches an index; without it the planner has to compare every vector.
         stored = cast(EMBEDDINGS.c.embedding, VECTOR(dimensions)) if search is Search.INDEX else EMBEDDINGS.c.embedding

@@ -67,8 +67,8 @@ def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datet
         tags=column["tags"],
         title=column["title"],
         content=column["content"],
-        created_at=np.array(column["created_at"], dtype="datetime64[us]"),
-        last_accessed_at=np.array(column["last_accessed_at"], dtype="datetime64[us]"),
+        created_at=_times(column["created_at"]),
+        last_accessed_at=_times(column["last_accessed_at"]),
         embeddings=_matrix(column["embedding"], shape.dimensions) if shape.embeddings else None,
     )
     left_out = int(sound.size - np.count_nonzero(sound))
@@ -86,6 +86,10 @@ def _legs(column: Mapping[str, Sequence[Any]], shape: Shape, count: int) -> tupl
         for what in ("place", "score")
     )
     return np.where(np.isnan(places), NOWHERE, places).astype(np.int64), scores
+
+
+def _times(microseconds: Sequence[int]) -> npt.NDArray[np.datetime64]:
+    return np.array(microseconds, dtype=np.int64).view("datetime64[us]")
 
 
 def _matrix(vectors: Sequence[bytes | None], dimensions: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:

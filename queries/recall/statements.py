@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
+    BigInteger,
     Double,
     Integer,
     Text,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     case,
     cast,
     exists,
+    extract,
     func,
     literal_column,
     null,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Select
 
 # A time beyond what Python can name, or endless, is no date.
+NO_DATE = literal_column("'-9223372036854775808'::bigint", BigInteger)  # as numpy writes NaT
 FIRST_DAY, LAST_DAY = "'0001-01-02'::timestamptz", "'9999-12-30'::timestamptz"
 # What every row brings along after id, score and legs, in this order.
 COLUMNS = (
@@ -220,5 +223,6 @@ def _columns(shape: Shape) -> list[ColumnElement[Any]]:
 
 
 def _moment(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Microseconds since 1970 in UTC: numpy takes as long over twenty dates as Postgres over finding them."""
     named = and_(column >= literal_column(FIRST_DAY), column <= literal_column(LAST_DAY))
-    return case((named, func.timezone("UTC", column)))
+    return case((named, cast(extract("epoch", column) * literal_column("1000000"), BigInteger)), else_=NO_DATE)
