@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import BigInteger, and_, cast, func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
+from queries.impact import folding
 from queries.organizations import in_scope, shown_name
-from queries.retrievals import POOL, comparable, retrievals
+from queries.retrievals import POOL, comparable, folded, retrievals
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class OverviewRow:
     complete: int
     measured: int
     moved: int
+    overlap: float
+    block_known: int
+    flips: int
     truncated: int
     repeated: int
     unusable: int
@@ -48,7 +52,8 @@ class Overview:
     """One row per organization in scope, also for those without any activity.
 
     ``measured`` counts retrievals logged whole, each observation once and with finite scores, while weighting was on:
-    only these can say whether feedback moved the top 5.
+    only these can say whether feedback moved the top 5. ``overlap`` is the sum of their RBO; ``flips`` counts who is in
+    a block by feedback alone, over the ``block_known`` of them whose block is logged.
     """
 
     scope: Scope
@@ -70,6 +75,7 @@ class Overview:
                 shown_name(orgs),
                 *counted(stored, "observations", "new_observations"),
                 *counted(logged, "retrievals", "log_rows", "complete", "measured", "moved"),
+                *counted(logged, "overlap", "block_known", "flips"),
                 *counted(logged, "truncated", "repeated", "unusable"),
                 logged.c.newest,
                 *counted(worked, "sessions", "accepted", "rejected", "rework"),
@@ -97,8 +103,10 @@ class Overview:
         )
 
     def _logged(self) -> CTE:
-        each = retrievals(self.scope, self.shape)
+        log = self.shape.rows(self.scope)
+        each = folded(log, folding.meetings(log), *folding.block_measures(log)).subquery("retrieval")
         measured = comparable(each)
+        known = and_(measured, folding.has_known_block(each))
         return (
             select(
                 each.c.org_id,
@@ -107,6 +115,9 @@ class Overview:
                 func.count().filter(each.c.complete).label("complete"),
                 func.count().filter(measured).label("measured"),
                 func.count().filter(and_(measured, each.c.moved)).label("moved"),
+                func.sum(folding.rank_biased_overlap(each)).filter(measured).label("overlap"),
+                func.count().filter(known).label("block_known"),
+                cast(func.sum(folding.block_flips(each)).filter(known), BigInteger).label("flips"),
                 func.count().filter(each.c.candidates >= POOL).label("truncated"),
                 func.count().filter(each.c.repeated).label("repeated"),
                 func.sum(each.c.unusable).label("unusable"),

@@ -52,9 +52,15 @@ def order_measures(log: FromClause) -> list[ColumnElement[Any]]:
         func.coalesce(func.bool_or(first), False).label("first_moved"),
         func.sum(func.abs(before - after)).label("shift"),
         func.sum(before - after).label("surplus"),
-        func.sum(by_size(TAILS, func.greatest(before, after))).label("meetings"),
+        meetings(log),
         func.sum(log.c.overtaken).label("discordant"),
     ]
+
+
+def meetings(log: FromClause) -> ColumnElement[Any]:
+    """What ``rank_biased_overlap`` needs: per row, the depth at which both orders have met it."""
+    deeper = func.greatest(cast(log.c.unweighted_rank, BigInteger), cast(log.c.weighted_rank, BigInteger))
+    return func.sum(by_size(TAILS, deeper)).label("meetings")
 
 
 def block_measures(log: FromClause) -> list[ColumnElement[Any]]:

@@ -14,6 +14,7 @@ from queries.organizations import Features, Organizations, Projects, flag_states
 from queries.overview import DailyRetrievals, Overview
 from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape, log_shape
+from ranking.comparison import rank_biased_overlap
 from tests import sample
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class TestPlanted:
         sample.add_organization(owner, "org_a", "Acme")
         row = one(store)
         assert (row["org_id"], row["name"]) == ("org_a", "Acme")
-        assert list(row.drop(["org_id", "name", "newest"])) == [0] * 14
+        assert list(row.drop(["org_id", "name", "newest"])) == [0] * 17
         assert pd.isna(row["newest"])
 
     def test_counts_of_the_window(self, store: Store, owner: Owner) -> None:
@@ -105,6 +106,23 @@ class TestPlanted:
         sample.add_retrieval(owner, "org_a", sample.unchanged(2), name="r", observations=ids * 2)
         assert one(store)["repeated"] == 1
 
+    def test_flips_are_who_is_in_a_logged_block_by_feedback_alone(self, store: Store, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        # of the three in the block, the one that feedback lifted from the fifth place (rank 4) to the first
+        lifted = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
+        for name, ranks, weighted in (
+            ("on", lifted, True),
+            ("off", lifted, False),
+            ("same", sample.unchanged(4), True),
+        ):
+            retrieval = sample.add_retrieval(owner, "org_a", list(ranks), name=name, weighted=weighted)
+            owner.execute(
+                "update retrieval_ab_logs set injected = weighted_rank < 3 where retrieval_id = %s", (retrieval,)
+            )
+        sample.add_retrieval(owner, "org_a", list(lifted), name="nobody logged its block")
+        row = one(store)
+        assert (row["measured"], row["block_known"], row["flips"]) == (3, 2, 1)
+
     def test_a_project_limits_every_count_but_not_the_list(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
         sample.add_observations(owner, "org_a", 2)
@@ -146,7 +164,8 @@ class TestAgainstPandas:
     def test_figures_equal_an_independent_answer(self, store: Store, owner: Owner, logged: list[Any]) -> None:
         owner.execute("truncate retrieval_ab_logs; delete from organizations")
         sample.add_organization(owner, "org_a")
-        expected = {"retrievals": len(logged), "complete": 0, "measured": 0, "moved": 0}
+        expected = {"retrievals": len(logged), "complete": 0, "measured": 0, "moved": 0, "block_known": 0}
+        overlap = 0.0
         for number, (weighted, whole, drawn) in enumerate(logged):
             ranks = list(zip(range(len(drawn)), reversed(range(len(drawn))), strict=True)) if whole else drawn
             sample.add_retrieval(owner, "org_a", ranks, name=str(number), weighted=weighted)
@@ -157,8 +176,12 @@ class TestAgainstPandas:
             expected["measured"] += complete and weighted
             first = [{i for i, rank in enumerate(found[name]) if isinstance(rank, int) and rank < 5} for name in found]
             expected["moved"] += complete and weighted and first[0] != first[1]
+            if complete and weighted:
+                orders = [sorted(places, key=list(found[name]).__getitem__) for name in found]
+                overlap += rank_biased_overlap(*orders) or 0.0
         row = one(store)
         assert {name: row[name] for name in expected} == expected
+        assert row["overlap"] == pytest.approx(overlap)
 
 
 class TestDaily:
