@@ -178,7 +178,7 @@ class TestAgainstPandas:
             expected["moved"] += complete and weighted and first[0] != first[1]
             if complete and weighted:
                 orders = [sorted(places, key=list(found[name]).__getitem__) for name in found]
-                overlap += rank_biased_overlap(*orders) or 0.0
+                overlap += rank_biased_overlap(orders[0], orders[1]) or 0.0
         row = one(store)
         assert {name: row[name] for name in expected} == expected
         assert row["overlap"] == pytest.approx(overlap)
