@@ -31,8 +31,8 @@ def _extends(old: str, new: str) -> bool:
 
 def may_agree(one: Claim, other: Claim, threshold: float) -> bool:
     """Whether two claims share enough words to be looked at more closely."""
-    smaller = min(len(one.words), len(other.words))
-    return len(one.words.keys() & other.words.keys()) >= max(1, threshold * (smaller - 1))
+    smaller = min(len(one.keys), len(other.keys))
+    return len(one.keys & other.keys) >= max(1, threshold * (smaller - 1))
 
 
 def conflict_between(old: str, new: str, oppositions: Oppositions, threshold: float = THRESHOLD) -> Conflict | None:

@@ -54,8 +54,7 @@ def _verb_follows(lowers: list[str]) -> bool:
 
 def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
     """Whether a word we do not know as a verb is one: inflected, and an object begins right after it."""
-    inflected = known.word.endswith("s") and not known.word.endswith(("ss", "us", "is"))
-    if at == 0 or not inflected or at + 1 >= len(tokens):
+    if at == 0 or not known.third or at + 1 >= len(tokens):
         return False
     following = tokens[at + 1]
     starts = following.kind == "number" or following.lower in _OBJECT_STARTS

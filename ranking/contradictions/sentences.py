@@ -56,14 +56,24 @@ _SPREAD, _TOP, _NEXT = np.uint64(0x9E3779B97F4A7C15), np.uint64(58), np.uint64(6
 _TABLE = bytes(point if point in _KEPT or point >= _ASCII else ord(" ") for point in range(256))
 
 
+class Identities(NamedTuple):
+    """Bits of what tells one thing from another: numbers, identifiers, and identifiers that are the subject."""
+
+    numbers: Bits
+    things: Bits
+    subjects: Bits
+
+    def at(self, rows: Ids) -> "Identities":
+        return Identities(self.numbers[rows], self.things[rows], self.subjects[rows])
+
+
 class Sentences(NamedTuple):
     """The distinct sentences of some texts, cut into stretches at commas and joining words.
 
     ``text`` and ``sentence`` say which text holds which sentence; ``owner`` is the sentence of each stretch, ``home``
     its text (a number of its own if several hold it), and the rest is what the search needs to know of a stretch.
-    ``numbers``, ``things`` (identifiers), ``subjects`` (identifiers that are its subject) and ``vague`` are of all
-    stretches that surely make one clause with it; ``clauses`` are those clauses' words, of which ``beside`` are weak or
-    identifiers. ``wholes`` reach to where a clause surely ends; ``told`` is false where they tell nothing.
+    ``coarse`` (one bit for each), ``fine`` (two) and ``vague`` are of all stretches that surely make one clause with it;
+    ``clauses`` are those clauses' words, of which ``beside`` are weak or identifiers. ``wholes`` reach to where a clause surely ends; ``told`` is false where they tell nothing.
     """
 
     written: list[str]
@@ -82,9 +92,8 @@ class Sentences(NamedTuple):
     weak: Bits
     values: Bits
     identifiers: Bits
-    numbers: Bits
-    things: Bits
-    subjects: Bits
+    coarse: Identities
+    fine: Identities
     vague: Flags
     marked: Flags
     names: Bits
@@ -174,9 +183,12 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         joined: Bits = np.bitwise_or.reduceat(bits, openings, axis=0) if len(openings) else bits
         return joined
 
-    identifiers = np.where(vocabulary.identifier, bit, np.uint64(0))[index]
-    numbers = np.where([piece[:1].isdigit() for piece in distinct], bit, np.uint64(0))[index]
-    subjects = carried(roles, openings, in_clause(np.where(in_subject(roles, openings), identifiers, np.uint64(0))))
+    identifying = np.where(vocabulary.identifier[:, None], both, np.uint64(0))[index]
+    identifiers = identifying[:, 0]
+    counting = np.where([[piece[:1].isdigit()] for piece in distinct], both, np.uint64(0))[index]
+    in_subjects = np.where(in_subject(roles, openings)[:, None], identifying, np.uint64(0))
+    subjects = carried(roles, openings, in_clause(in_subjects))
+    fine = Identities(in_clause(counting), in_clause(identifying) | subjects, subjects).at(clause)
     return Sentences(
         written=written,
         text=text,
@@ -194,9 +206,8 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         weak=union(vocabulary.weak[index]),
         values=in_clause(np.where(vocabulary.value[:, None], both, np.uint64(0))[index])[clause],
         identifiers=union(identifiers),
-        numbers=in_clause(numbers)[clause],
-        things=(in_clause(identifiers) | subjects)[clause],
-        subjects=subjects[clause],
+        coarse=Identities(*(np.ascontiguousarray(bits[:, 0]) for bits in fine)),
+        fine=fine,
         vague=stands_in(roles, openings)[clause],
         marked=np.logical_or.reduceat(np.array([piece == "/" for piece in distinct], np.bool_)[index], starts)[kept],
         names=union(named),
