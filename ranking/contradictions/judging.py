@@ -39,8 +39,10 @@ def _comparable(a: Claim, b: Claim) -> bool:
     """Whether both claims are made in earnest, of one time and under one condition."""
     if a.asks or b.asks or a.conditions != b.conditions or a.times != b.times:
         return False
-    return _NOT_CLAIMED.isdisjoint(a.marks) and _NOT_CLAIMED.isdisjoint(b.marks) and _SAME_MANNER.isdisjoint(
-        a.marks ^ b.marks
+    return (
+        _NOT_CLAIMED.isdisjoint(a.marks)
+        and _NOT_CLAIMED.isdisjoint(b.marks)
+        and _SAME_MANNER.isdisjoint(a.marks ^ b.marks)
     )
 
 

@@ -64,7 +64,7 @@ class Identities(NamedTuple):
     subjects: Bits
 
     def at(self, rows: Ids) -> "Identities":
-        return Identities(self.numbers[rows], self.things[rows], self.subjects[rows])
+        return Identities(*(bits[rows] for bits in self))
 
 
 class Sentences(NamedTuple):
@@ -72,8 +72,9 @@ class Sentences(NamedTuple):
 
     ``text`` and ``sentence`` say which text holds which sentence; ``owner`` is the sentence of each stretch, ``home``
     its text (a number of its own if several hold it), and the rest is what the search needs to know of a stretch.
-    ``coarse`` (one bit for each), ``fine`` (two) and ``vague`` are of all stretches that surely make one clause with it;
-    ``clauses`` are those clauses' words, of which ``beside`` are weak or identifiers. ``wholes`` reach to where a clause surely ends; ``told`` is false where they tell nothing.
+    ``coarse`` (one bit for each), ``fine`` (two) and ``vague`` are of all stretches that surely make one clause with
+    it; ``clauses`` are those clauses' words, of which ``beside`` are weak or identifiers. ``wholes`` reach to where a
+    clause surely ends; ``told`` is false where they tell nothing.
     """
 
     written: list[str]
@@ -106,17 +107,19 @@ class Sentences(NamedTuple):
 
 def _split(texts: Texts) -> tuple[list[str], Ids, Ids]:
     """The distinct sentences of texts; for every sentence of every text, the text and the sentence."""
-    whole = _TEXT_END.join(text.replace(_TEXT_END, " ") for text in texts)
-    for end, cut in _ENDS:
+    whole = _TEXT_END.join(texts)
+    if whole.count(_TEXT_END) >= len(texts):
+        whole = _TEXT_END.join(text.replace(_TEXT_END, " ") for text in texts)
+    for end, cut in (*_ENDS, (_TEXT_END, f"\n{_TEXT_END}\n")):
         whole = whole.replace(end, cut)
-    known: dict[str, int] = {}
-    text, sentence = [], []
-    for at, sentences in enumerate(whole.split(_TEXT_END)):
-        for part in map(str.strip, sentences.split("\n")):
-            if part:
-                text.append(at)
-                sentence.append(known.setdefault(part, len(known)))
-    return list(known) or [" "], np.array(text, np.int64), np.array(sentence, np.int64)
+    parts = list(map(str.strip, whole.split("\n")))
+    distinct = dict.fromkeys(parts)
+    distinct.pop("", None)
+    distinct.pop(_TEXT_END, None)
+    known = {part: number for number, part in enumerate(distinct)} | {"": -1, _TEXT_END: -2}
+    sentence = np.fromiter(map(known.__getitem__, parts), np.int64, len(parts))
+    text, kept = np.cumsum(sentence == known[_TEXT_END]), sentence >= 0
+    return list(distinct) or [" "], text[kept], sentence[kept]
 
 
 def _pieces(written: list[str]) -> Arrow:
@@ -186,8 +189,8 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     identifying = np.where(vocabulary.identifier[:, None], both, np.uint64(0))[index]
     identifiers = identifying[:, 0]
     counting = np.where([[piece[:1].isdigit()] for piece in distinct], both, np.uint64(0))[index]
-    in_subjects = np.where(in_subject(roles, openings)[:, None], identifying, np.uint64(0))
-    subjects = carried(roles, openings, in_clause(in_subjects))
+    of_subject = np.where(in_subject(roles, openings)[:, None], identifying, np.uint64(0))
+    subjects = carried(roles, openings, in_clause(of_subject))
     fine = Identities(in_clause(counting), in_clause(identifying) | subjects, subjects).at(clause)
     return Sentences(
         written=written,
