@@ -104,10 +104,17 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
     def holders(number: int) -> list[int]:
         return rows[bounds[number] : bounds[number + 1]][:_COPIES]
 
+    def only(number: int) -> int | None:
+        row = rows[bounds[number]]
+        return row if texts[row] == read.written[number] else None
+
     for one, other in _sentence_pairs(read, least):
-        if not _may_conflict(sentence(one), sentence(other), oppositions, least):
+        ones, others = holders(one), holders(other)
+        # where both are all of a text, judging the sentences is judging the texts
+        alone = ones == [only(one)] and others == [only(other)]
+        if not alone and not _may_conflict(sentence(one), sentence(other), oppositions, least):
             continue
-        for left, right in _speakers(holders(one), holders(other)):
+        for left, right in _speakers(ones, others):
             newer, older = sorted((left, right))
             if newer == older or (newer, older) in judged:
                 continue

@@ -1,5 +1,7 @@
 from collections.abc import Iterator
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -104,27 +106,28 @@ def _alike(read: Sentences, table: npt.NDArray[np.int64], rows: Ids) -> Iterator
         same = (table[order[:-step]] == table[order[step:]]).all(axis=1)
         yield order[:-step][same], order[step:][same]
     group = np.cumsum((np.diff(table[order], axis=0, prepend=-2) != 0).any(axis=1)) if len(order) else order
-    telling = read.opposed[order].any(axis=1) | (read.negators[order] > 0) | read.cued[order]
+    telling = _some(read.opposed[order]) | (read.negators[order] > 0) | read.cued[order]
     yield _within_groups(group[telling], order[telling])[0]
+
+
+def _some(bits: Bits | Flags) -> Flags:
+    """Which rows have a bit, of one number or of a few: a column at a time, for rows of a few take long to reduce."""
+    some: Flags = (bits if bits.ndim == 1 else reduce(or_, bits.T)) != 0
+    return some
 
 
 def _apart(one: Bits, other: Bits) -> Flags:
     """Whether each side has what the other has not, by one bit of it or by either of two."""
-    ours, theirs = (one & ~other) != 0, (other & ~one) != 0
-    apart: Flags = ours & theirs if ours.ndim == 1 else ours.any(axis=1) & theirs.any(axis=1)
-    return apart
+    return _some(one & ~other) & _some(other & ~one)
 
 
 def _twice_apart(one: Bits, other: Bits) -> Flags:
-    ours, theirs = np.bitwise_count(one & ~other) > 1, np.bitwise_count(other & ~one) > 1
-    twice: Flags = ours & theirs if ours.ndim == 1 else ours.any(axis=1) & theirs.any(axis=1)
-    return twice
+    return _some(np.bitwise_count(one & ~other) > 1) & _some(np.bitwise_count(other & ~one) > 1)
 
 
 def _other_subject(one: Identities, other: Identities) -> Flags:
     """Whether one side's subject is an identifier that the other does not name."""
-    unnamed: Flags = ((one.subjects & ~other.things) | (other.subjects & ~one.things)) != 0
-    return unnamed if unnamed.ndim == 1 else unnamed.any(axis=1)
+    return _some((one.subjects & ~other.things) | (other.subjects & ~one.things))
 
 
 class _Difference(NamedTuple):
@@ -152,8 +155,7 @@ class _Kinds(NamedTuple):
 
     @property
     def any_kind(self) -> Flags:
-        found: Flags = np.logical_or.reduce(self)
-        return found
+        return reduce(or_, self)
 
     def at(self, kept: Ids | Flags) -> "_Kinds":
         return _Kinds(*(flags[kept] for flags in self))
@@ -165,14 +167,13 @@ class _Kinds(NamedTuple):
         fits = [
             flags & (fewer <= limit.fewer) & (more <= limit.more) for flags, limit in zip(self, limits, strict=True)
         ]
-        found: Flags = np.logical_or.reduce(fits)
-        return found
+        return reduce(or_, fits)
 
 
 def _any_chance(read: Sentences, pairs: Pairs) -> Pairs:
     """The pairs left by a quick look: most words shared by two sentences are shared by two that cannot conflict."""
     holds = (
-        read.opposed.any(axis=1), read.values.any(axis=1), read.names.any(axis=1), read.marked, read.coarse.things != 0,
+        _some(read.opposed), _some(read.values), _some(read.names), read.marked, read.coarse.things != 0,
         (read.frames & HOLDER_BITS) != 0,
     )  # fmt: skip
     both = np.packbits(holds, axis=0)[0]
@@ -185,7 +186,7 @@ def _any_chance(read: Sentences, pairs: Pairs) -> Pairs:
 def _kinds(read: Sentences, identities: Identities, left: Ids, right: Ids) -> _Kinds:
     one, other = identities.at(left), identities.at(right)
     frames = read.frames[left] & read.frames[right]
-    opposed = ((read.opposed[left] & read.against[right]) != 0).any(axis=1)
+    opposed = _some(read.opposed[left] & read.against[right])
     negated = read.negators[left] != read.negators[right]
     # where two numbers or identifiers differ on both sides, two things are spoken of
     numbers, things = (one.numbers, other.numbers), (one.things, other.things)
@@ -193,7 +194,7 @@ def _kinds(read: Sentences, identities: Identities, left: Ids, right: Ids) -> _K
     one_thing = ~_twice_apart(*numbers) & ~identified
     identified &= ~_twice_apart(*things) & ~_apart(*numbers) & ~_other_subject(one, other) & ~opposed & ~negated
     swapped = _apart(read.names[left], read.names[right]) & one_thing
-    holder = ((frames & HOLDER_BITS) != 0) & ((read.names[left] | read.names[right]) != 0).any(axis=1)
+    holder = ((frames & HOLDER_BITS) != 0) & _some(read.names[left] | read.names[right])
     return _Kinds(
         opposed=opposed & one_thing,
         negated=negated & one_thing,
