@@ -1,20 +1,25 @@
-from bisect import bisect_left, bisect_right
-
 from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
 from ranking.contradictions.facts import PARTICLES, PERSONAL, Facts, facts
-from ranking.contradictions.grammar import BE, counted_noun, ends_subject, happened, is_verb, means_to, written_as_name
+from ranking.contradictions.framing import framed
+from ranking.contradictions.grammar import (
+    BE,
+    counted_noun,
+    ends_subject,
+    happened,
+    is_verb,
+    means_to,
+    of_strangers,
+    written_as_name,
+)
 from ranking.contradictions.lexicon import (
     BEFORE_TO,
     FINITE,
-    INDEFINITE,
     INDEXED,
     OWNED,
     PERIODS,
     QUANTIFIERS,
-    STRANGERS,
-    WEAK,
 )
 from ranking.contradictions.measures import WEEKDAYS
 from ranking.contradictions.reading import Token
@@ -30,8 +35,8 @@ _OPENING = frozenset({":", "("})
 _COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 _TURNED = frozenset({"turned", "switched", "toggled", "set"})
-# how many words beside a value tell which slot it fills; a clause of fewer words and no verb is a heading
-_FRAME, SENTENCE = 4, 4
+# a clause of fewer words and no verb is a heading
+SENTENCE = 4
 _NOWHERE = frozenset[int]()
 
 
@@ -91,30 +96,11 @@ class ClauseReader:
             self.marks.add("told")
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
-        if self._of_strangers():
+        if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
         if not self.small and len(self.words) > 1:
             # every word written large: a heading
             self.marks.add("title")
-
-    def _of_strangers(self) -> bool:
-        """Whether it is said of a man, two dogs, some people: of nobody known."""
-        if self.lowers[0] in INDEFINITE and any(
-            lower in BE and self._next(at).endswith("ing") for at, lower in enumerate(self.lowers)
-        ):
-            return True
-        if STRANGERS.isdisjoint(self.words):
-            return False
-        # "a signed note" holds no sign
-        first = next(
-            (
-                word
-                for word in self.words.values()
-                if word.key in STRANGERS and not self.lowers[word.place].endswith(("ed", "ing"))
-            ),
-            None,
-        )
-        return first is not None and any(lower in INDEFINITE for lower in self.lowers[: first.place])
 
     def _reads_as_sentence(self) -> bool:
         """Whether a clause without a verb we know says something: no heading, no line of a list."""
@@ -304,13 +290,4 @@ class ClauseReader:
             self.words = {key: word._replace(head=False) for key, word in self.words.items()}
             self.slots = [slot._replace(head=False) for slot in self.slots]
         if self.slots:
-            around = sorted(
-                [(word.place, word.key) for word in self.words.values() if word.key not in WEAK]
-                + [(slot.place, str(slot.value.norm)) for slot in self.slots]
-            )
-            places = [place for place, _ in around]
-            keys = [key for _, key in around]
-            for number, slot in enumerate(self.slots):
-                first, last = bisect_left(places, slot.place), bisect_right(places, slot.place)
-                before, after = tuple(keys[max(first - _FRAME, 0) : first][::-1]), tuple(keys[last : last + _FRAME])
-                self.slots[number] = Slot(*slot[:5], before, after, slot.which)
+            self.slots = framed(self.slots, self.words)

@@ -96,7 +96,7 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
     read = read_sentences(texts, oppositions)
     order = np.argsort(read.sentence, kind="stable")
     bounds = np.searchsorted(read.sentence[order], np.arange(len(read.written) + 1)).tolist()
-    rows = read.text[order].tolist()
+    rows: list[int] = read.text[order].tolist()
     found: Found = {}
     judged: set[tuple[int, int]] = set()
     sentence, text = reader_of(texts, read)
