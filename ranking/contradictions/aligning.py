@@ -56,7 +56,7 @@ def align(a: Claim, b: Claim) -> Aligned:
     shared = set(a.keys & b.keys)
     a_left = {key: word for key, word in a.words.items() if key not in shared}
     b_left = {key: word for key, word in b.words.items() if key not in shared}
-    for key, word in list(a_left.items()):
+    for key, word in list(a_left.items()) if b_left else ():
         twin = next((other for other in b_left if alike(key, other) and not (word.kind and b_left[other].kind)), None)
         if twin is not None:
             shared |= {key, twin}

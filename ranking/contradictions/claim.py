@@ -1,9 +1,6 @@
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from ranking.contradictions.cues import Cue
-from ranking.contradictions.lexicon import WEAK
 from ranking.contradictions.values import Value
 
 Span = tuple[int, int]
@@ -42,12 +39,16 @@ class Slot(NamedTuple):
     which: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """One clause, read: what it is about, what it says, and under which reservations."""
+class Claim(NamedTuple):
+    """One clause, read: what it is about, what it says, and under which reservations.
+
+    ``keys`` are the stems of its words, ``strong`` those that say something: weak ones left out, unless all are weak.
+    """
 
     span: Span
     words: dict[str, Word]
+    keys: frozenset[str]
+    strong: frozenset[str]
     slots: tuple[Slot, ...]
     said: dict[str, Span]
     sequence: tuple[object, ...]
@@ -65,13 +66,3 @@ class Claim:
     def negated(self) -> bool:
         """Whether an odd number of negations stands in it."""
         return len(self.negation) % 2 == 1
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        """The stems of its words."""
-        return frozenset(self.words)
-
-    @cached_property
-    def strong(self) -> frozenset[str]:
-        """The words that say something: weak ones left out, unless there are no others."""
-        return self.keys - WEAK or self.keys

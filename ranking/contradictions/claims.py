@@ -1,24 +1,34 @@
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from ranking.contradictions.claim import Claim
 from ranking.contradictions.clause_reader import ClauseReader
 from ranking.contradictions.clauses import asks, clauses
+from ranking.contradictions.lexicon import WEAK
 from ranking.contradictions.reading import Token, read
 
+# what _CODE may find in any part of a text is found by one of these in all of it
+_MAY_BE_CODE = re.compile(r"[={}<>]|\(\)")
+_MAY_OPEN_CODE = re.compile(r"\s*(?:import|def|class|return|elif|let|const|var|function)")
 _CODE = re.compile(r"==|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
 
 
 def _read_claim(tokens: list[Token], before: Claim | None, *, asks: bool, goes_on: bool) -> Claim:
     reader = ClauseReader(tokens, goes_on=goes_on)
     reader.read()
-    # "node 2 is healthy and uses 8 GB": what goes on is said of the same subject
-    inherited = {key: word for key, word in before.words.items() if word.head} if before else {}
-    subject = [slot for slot in before.slots if slot.head] if before else []
+    words, slots = reader.words, tuple(reader.slots)
+    if before is not None:
+        # "node 2 is healthy and uses 8 GB": what goes on is said of the same subject
+        words = {**{key: word for key, word in before.words.items() if word.head}, **words}
+        slots = (*(slot for slot in before.slots if slot.head), *slots)
+    keys = frozenset(words)
     return Claim(
         span=(tokens[0].start, tokens[-1].end),
-        words={**inherited, **reader.words},
-        slots=(*subject, *reader.slots),
+        words=words,
+        keys=keys,
+        strong=keys - WEAK or keys,
+        slots=slots,
         said=reader.said,
         sequence=tuple(reader.sequence),
         negation=tuple(reader.negation),
@@ -33,20 +43,43 @@ def _read_claim(tokens: list[Token], before: Claim | None, *, asks: bool, goes_o
     )
 
 
+class Read(NamedTuple):
+    """The claims of a text in order, each with the place from which its spans are counted.
+
+    ``leans`` marks a sentence that goes on with a subject it does not name: what it says depends on the one before.
+    """
+
+    claims: tuple[tuple[int, Claim], ...]
+    leans: bool = False
+
+
+def opens_code(text: str) -> bool:
+    """Whether a text may begin with a line of code."""
+    return _MAY_OPEN_CODE.match(text) is not None
+
+
 @lru_cache(maxsize=1 << 12)
-def claims_of(text: str) -> tuple[Claim, ...]:
+def claims_of(text: str) -> Read:
     """The claims of a text, remembered for a while: a text is compared with several."""
-    return read_claims(text)
+    return read_alone(text)
 
 
 def read_claims(text: str) -> tuple[Claim, ...]:
     """The claims of a text, in order."""
-    found: list[Claim] = []
+    return tuple(claim for _, claim in read_alone(text).claims)
+
+
+def read_alone(text: str) -> Read:
+    """The claims of a text that nothing comes before."""
+    found: list[tuple[int, Claim]] = []
+    leans = False
+    may_be_code = _MAY_BE_CODE.search(text) or _MAY_OPEN_CODE.match(text)
     for clause in clauses(read(text)):
-        if _CODE.search(text, clause.tokens[0].start, clause.tokens[-1].end):
+        if may_be_code and _CODE.search(text, clause.tokens[0].start, clause.tokens[-1].end):
             continue
-        before = found[-1] if clause.goes_on and found else None
+        before = found[-1][1] if clause.goes_on and found else None
+        leans = leans or (clause.goes_on and not found)
         claim = _read_claim(clause.tokens, before, asks=clause.asks or asks(clause.tokens), goes_on=clause.goes_on)
         if claim.words or claim.slots:
-            found.append(claim)
-    return tuple(found)
+            found.append((0, claim))
+    return Read(tuple(found), leans)

@@ -3,7 +3,7 @@ from enum import StrEnum
 
 from ranking.contradictions.aligning import align
 from ranking.contradictions.claim import Claim
-from ranking.contradictions.claims import claims_of
+from ranking.contradictions.claims import Read, claims_of
 from ranking.contradictions.conflicts import Conflict
 from ranking.contradictions.judging import conflict
 from ranking.contradictions.opposition import DEFAULT_PAIRS, Oppositions, Pairs, compiled
@@ -31,8 +31,8 @@ def _extends(old: str, new: str) -> bool:
 
 def may_agree(one: Claim, other: Claim, threshold: float) -> bool:
     """Whether two claims share enough words to be looked at more closely."""
-    smaller = min(len(one.words), len(other.words))
-    return len(one.words.keys() & other.words.keys()) >= max(1, threshold * (smaller - 1))
+    smaller = min(len(one.keys), len(other.keys))
+    return len(one.keys & other.keys) >= max(1, threshold * (smaller - 1))
 
 
 def conflict_between(old: str, new: str, oppositions: Oppositions, threshold: float = THRESHOLD) -> Conflict | None:
@@ -41,20 +41,18 @@ def conflict_between(old: str, new: str, oppositions: Oppositions, threshold: fl
 
 
 def conflict_of(
-    old: str, new: str, claims: tuple[tuple[Claim, ...], tuple[Claim, ...]], oppositions: Oppositions, threshold: float
+    old: str, new: str, claims: tuple[Read, Read], oppositions: Oppositions, threshold: float
 ) -> Conflict | None:
     """The same for texts whose claims were read already."""
-    olds, news = claims
-    settled = {claim.sequence for claim in olds} & {claim.sequence for claim in news}
-    for one in olds:
-        if one.sequence in settled:
-            continue
-        for other in news:
-            if other.sequence in settled or not may_agree(one, other, threshold):
+    olds, news = claims[0].claims, claims[1].claims
+    for before, one in olds:
+        for after, other in news:
+            found = conflict(one, other, oppositions, threshold) if may_agree(one, other, threshold) else None
+            if found is None:
                 continue
-            found = conflict(one, other, oppositions, threshold)
-            if found is not None and not _extends(old, new):
-                return found
+            settled = {claim.sequence for _, claim in olds} & {claim.sequence for _, claim in news}
+            if one.sequence not in settled and other.sequence not in settled and not _extends(old, new):
+                return found.moved(before, after)
     return None
 
 
@@ -74,10 +72,10 @@ def classify(old: str, new: str, threshold: float = THRESHOLD, opposition_pairs:
 
 
 def _restates(old: str, new: str) -> bool:
-    olds, news = claims_of(old), claims_of(new)
+    olds, news = claims_of(old).claims, claims_of(new).claims
     if _extends(old, new):
         return bool(olds and news)
-    return any(_says_the_same(one, other) for one in olds for other in news)
+    return any(_says_the_same(one, other) for _, one in olds for _, other in news)
 
 
 def _says_the_same(one: Claim, other: Claim) -> bool:

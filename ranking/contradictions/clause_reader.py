@@ -1,25 +1,30 @@
-from bisect import bisect_left, bisect_right
-
 from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
-from ranking.contradictions.cues import find_cue
+from ranking.contradictions.cues import Cue, find_cue
 from ranking.contradictions.facts import PARTICLES, PERSONAL, Facts, facts
-from ranking.contradictions.grammar import BE, counted_noun, ends_subject, happened, is_verb, means_to, written_as_name
+from ranking.contradictions.framing import framed
+from ranking.contradictions.grammar import (
+    BE,
+    counted_noun,
+    ends_subject,
+    happened,
+    is_verb,
+    means_to,
+    of_strangers,
+    written_as_name,
+)
 from ranking.contradictions.lexicon import (
     BEFORE_TO,
     FINITE,
-    INDEFINITE,
     INDEXED,
     OWNED,
     PERIODS,
     QUANTIFIERS,
-    STRANGERS,
-    WEAK,
 )
 from ranking.contradictions.measures import WEEKDAYS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
-from ranking.contradictions.values import value_at
+from ranking.contradictions.values import VALUE_STARTS, value_at
 
 _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
 # words after "not" that make it deny nothing, or less than the clause
@@ -30,8 +35,9 @@ _OPENING = frozenset({":", "("})
 _COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 _TURNED = frozenset({"turned", "switched", "toggled", "set"})
-# how many words beside a value tell which slot it fills; a clause of fewer words and no verb is a heading
-_FRAME, SENTENCE = 4, 4
+# a clause of fewer words and no verb is a heading
+SENTENCE = 4
+_NOWHERE = frozenset[int]()
 
 
 class ClauseReader:
@@ -61,19 +67,24 @@ class ClauseReader:
         self.head, self.conditional, self.label, self.skip, self.small = True, False, "", 0, 0
 
     def read(self) -> None:
-        in_cue = self.cue.tokens if self.cue else frozenset[int]()
+        in_cue = self.cue.tokens if self.cue else _NOWHERE
         for at, token in enumerate(self.tokens):
             if at < self.skip:
                 continue
-            if token.kind == "comma":
+            kind, lower = token.kind, token.lower
+            if at in in_cue:
+                self.head = self.head and lower in {"from", "off"}
+                self.sequence.append(lower)
+            elif kind == "word":
+                known = facts(lower)
+                if known.plain:
+                    self._plain(at, token, known)
+                elif lower not in VALUE_STARTS or not self._value(at):
+                    self._word(at, token, known)
+            elif kind == "comma":
                 self._comma(at, token)
-            elif at in in_cue:
-                self.head = self.head and self.lowers[at] in {"from", "off"}
-                self.sequence.append(self.lowers[at])
-            elif token.kind == "word" and (known := facts(self.lowers[at])).plain:
-                self._plain(at, token, known)
-            elif not self._value(at) and token.kind not in _ASIDE:
-                self._word(at, token, facts(self.lowers[at]))
+            elif not self._value(at) and kind not in _ASIDE:
+                self._word(at, token, facts(lower))
         self._mark_whole()
         self._settle()
 
@@ -85,28 +96,11 @@ class ClauseReader:
             self.marks.add("told")
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
-        if self._of_strangers():
+        if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
         if not self.small and len(self.words) > 1:
             # every word written large: a heading
             self.marks.add("title")
-
-    def _of_strangers(self) -> bool:
-        """Whether it is said of a man, two dogs, some people: of nobody known."""
-        if self.lowers[0] in INDEFINITE and any(
-            lower in BE and self._next(at).endswith("ing") for at, lower in enumerate(self.lowers)
-        ):
-            return True
-        # "a signed note" holds no sign
-        first = next(
-            (
-                word
-                for word in self.words.values()
-                if word.key in STRANGERS and not self.lowers[word.place].endswith(("ed", "ing"))
-            ),
-            None,
-        )
-        return first is not None and any(lower in INDEFINITE for lower in self.lowers[: first.place])
 
     def _reads_as_sentence(self) -> bool:
         """Whether a clause without a verb we know says something: no heading, no line of a list."""
@@ -151,20 +145,23 @@ class ClauseReader:
                 self.head and value.kind in {"address", "quoted"}
             )
             self.slots.append(Slot(value, at, self.head, self.label, noun, which=which))
-            self._place(at, str(value.norm))
+            if self.cue is not None:
+                self._place(self.cue, at, str(value.norm))
         return True
 
     def _plain(self, at: int, token: Token, known: Facts) -> None:
         """What ``_word`` comes to for most words."""
-        self.sequence.append(known.key)
-        self.said.setdefault(known.key, (token.start, token.end))
-        if at + 1 < len(self.tokens):
+        key = known.key
+        self.sequence.append(key)
+        if key not in self.said:
+            self.said[key] = (token.start, token.end)
+        if at + 1 < len(self.tokens) and self.tokens[at + 1].tied:
             self._compound(token, known, self.tokens[at + 1])
         if not known.stop:
             self._content(at, token, known)
 
     def _compound(self, token: Token, known: Facts, following: Token) -> None:
-        if following.tied and following.kind == "word":
+        if following.kind == "word":
             self.said.setdefault(stem(known.word + following.lower), (token.start, following.end))
 
     def _word(self, at: int, token: Token, known: Facts) -> None:
@@ -175,7 +172,7 @@ class ClauseReader:
         following = self._next(at)
         if known.word not in PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in _TURNED):
             self.said.setdefault(known.key, (token.start, token.end))
-        if following:
+        if following and self.tokens[at + 1].tied:
             self._compound(token, known, self.tokens[at + 1])
         if known.condition and not (known.word == "once" and following in {"a", "per"}):
             self.conditional = True
@@ -215,7 +212,16 @@ class ClauseReader:
         self._manner(at, token, known)
 
     def _manner(self, at: int, token: Token, known: Facts) -> None:
-        """Note how the claim is made: supposed, due, possible, past, comparing; and where its verb begins."""
+        """Note how the claim is made, and where its verb begins."""
+        if known.manner:
+            self._reserved(at, token, known)
+        if self.head:
+            self._subject(at, known)
+        if known.finite:
+            self.head = False
+
+    def _reserved(self, at: int, token: Token, known: Facts) -> None:
+        """Note under which reservation the claim is made: supposed, due, possible, past, comparing, of whom."""
         self.marks |= known.marks
         before = self.lowers[at - 1] if at else ""
         if known.unreal and means_to(self.lowers, at):
@@ -232,10 +238,6 @@ class ClauseReader:
             # "the gateway signs its requests" says whose they are
             owned = known.word in OWNED and any(word.head for word in self.words.values())
             self.marks |= set() if owned else {"vague"}
-        if self.head:
-            self._subject(at, known)
-        if known.finite:
-            self.head = False
 
     def _subject(self, at: int, known: Facts) -> None:
         """Note of whom the claim is, and whether its verb tells what happened once."""
@@ -251,31 +253,35 @@ class ClauseReader:
             self.marks.add("me")
 
     def _content(self, at: int, token: Token, known: Facts) -> None:
+        key = known.key
         if self.conditional:
-            self.conditions.add(known.key)
+            self.conditions.add(key)
             return
         if known.scope:
-            self.scopes.add((known.scope, known.key))
-        if self.head and (is_verb(self.lowers, at, known) if known.verb else ends_subject(self.tokens, at, known)):
+            self.scopes.add((known.scope, key))
+        if self.head and (
+            is_verb(self.lowers, at, known) if known.verb else known.third and ends_subject(self.tokens, at, known)
+        ):
             self.head = False
             if not at:
                 self.marks.add("order")
-        if known.key not in self.words:
-            name = known.always_name or written_as_name(token, first=at == 0 or self.lowers[at - 1] in _OPENING)
-            bound = token.lower.endswith("'s") or (at > 0 and self.lowers[at - 1] == "of")
-            self.words[known.key] = Word(
-                known.key, token.start, token.end, at, name, self.head, known.kind, self.label, bound
+        if key not in self.words:
+            text, before = token.text, self.lowers[at - 1] if at else ""
+            small = text.islower()
+            name = known.always_name or (not small and written_as_name(token, first=not at or before in _OPENING))
+            bound = before == "of" or token.lower.endswith("'s")
+            self.words[key] = tuple.__new__(
+                Word, (key, token.start, token.end, at, name, self.head, known.kind, self.label, bound)
             )
-            self.small += token.text[0].islower()
-        self._place(at, known.key)
-        self.label = known.key
+            self.small += text[0].islower()
+        if self.cue is not None:
+            self._place(self.cue, at, key)
+        self.label = key
 
-    def _place(self, at: int, key: str) -> None:
-        if self.cue is None:
-            return
-        if self.cue.retired is not None and at in self.cue.retired:
+    def _place(self, cue: Cue, at: int, key: str) -> None:
+        if cue.retired is not None and at in cue.retired:
             self.retired.add(key)
-        if at in self.cue.instead:
+        if at in cue.instead:
             self.instead.add(key)
 
     def _settle(self) -> None:
@@ -284,16 +290,4 @@ class ClauseReader:
             self.words = {key: word._replace(head=False) for key, word in self.words.items()}
             self.slots = [slot._replace(head=False) for slot in self.slots]
         if self.slots:
-            around = sorted(
-                [(word.place, word.key) for word in self.words.values() if word.key not in WEAK]
-                + [(slot.place, str(slot.value.norm)) for slot in self.slots]
-            )
-            places = [place for place, _ in around]
-            keys = [key for _, key in around]
-            self.slots = [
-                slot._replace(
-                    before=tuple(keys[max((at := bisect_left(places, slot.place)) - _FRAME, 0) : at][::-1]),
-                    after=tuple(keys[(at := bisect_right(places, slot.place)) : at + _FRAME]),
-                )
-                for slot in self.slots
-            ]
+            self.slots = framed(self.slots, self.words)

@@ -19,6 +19,8 @@ QUESTIONS = frozenset({"how", "what", "why", "who", "whose"})
 AUXILIARIES = words("auxiliaries")
 SUBJECTS = words("subjects")
 _INTRODUCES = words("introduces")
+# words that may part clauses wherever they stand
+_JOINS = frozenset({"and", "but", "where"})
 OWNERS = frozenset({"the", "our", "my", "your", "this", "these", "those", "all", "each", "every"})
 # how many tokens no aside has, and how many words of its own a clause needs after a colon or a dash
 _LONG_ASIDE = 5
@@ -113,7 +115,7 @@ def clauses(tokens: list[Token]) -> Iterator[Clause]:
                 yield Clause(clause, token.text == "?", goes_on)
             clause, goes_on = [], False
             continue
-        parts = _parts(tokens, at, clause) if clause else None
+        parts = _parts(tokens, at, clause) if clause and (token.kind == "comma" or token.lower in _JOINS) else None
         if parts is None:
             clause.append(token)
             continue

@@ -24,3 +24,12 @@ class Conflict(NamedTuple):
     right: tuple[Span, ...]
     overlap: float
     rule: str
+
+    def moved(self, left: int, right: int) -> "Conflict":
+        """The same with the spans of each side counted from so far before."""
+        if not (left or right):
+            return self
+        return self._replace(
+            left=tuple((start + left, end + left) for start, end in self.left),
+            right=tuple((start + right, end + right) for start, end in self.right),
+        )

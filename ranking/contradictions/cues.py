@@ -167,9 +167,17 @@ def _moved(clause: _Clause) -> _Match | None:
     return _Match((clause.at, place), retired, instead) if retired else None
 
 
-_MATCHERS: tuple[Callable[[_Clause], _Match | None], ...] = (
-    _no_longer, _any_more, _ended, _was, _instead, _replaced, _moved,
-)  # fmt: skip
+# what may make a cue of a word
+_MATCHERS: tuple[tuple[Callable[[_Clause], _Match | None], frozenset[str]], ...] = (
+    (_no_longer, frozenset({"no"})),
+    (_any_more, frozenset({"any", "anymore"})),
+    (_ended, _ENDED | _STOPPED | {"gone", "sunset", "superseded"} | {first for first, _ in _TWO_WORDS}),
+    (_was, _WAS | {"used"}),
+    (_instead, frozenset({"instead", "rather", "place"})),
+    (_replaced, _REPLACED | {"swapped", "superseded"}),
+    (_moved, _MOVED),
+)
+_MATCHERS_OF = {word: tuple(matcher for matcher, opening in _MATCHERS if word in opening) for word in CUE_WORDS}
 
 
 def find_cue(tokens: list[Token], lowers: list[str]) -> Cue | None:
@@ -179,8 +187,9 @@ def find_cue(tokens: list[Token], lowers: list[str]) -> Cue | None:
     for at, word in enumerate(lowers):
         if word not in CUE_WORDS:
             continue
-        for matcher in _MATCHERS:
-            match = matcher(_Clause(lowers, at))
+        clause = _Clause(lowers, at)
+        for matcher in _MATCHERS_OF[word]:
+            match = matcher(clause)
             if match is not None:
                 first, last = tokens[at], tokens[max(place for place in match.tokens if place <= at + 1)]
                 places = frozenset(match.tokens)

@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from ranking.columns import instant
 from ranking.components import Positions
-from ranking.contradictions.claim import Claim
-from ranking.contradictions.claims import claims_of, read_claims
+from ranking.contradictions.claims import Read
 from ranking.contradictions.classifying import THRESHOLD, conflict_of, may_agree
 from ranking.contradictions.conflicts import Conflict
 from ranking.contradictions.findings import Contradiction, Evidence, fingerprint
@@ -18,6 +17,7 @@ from ranking.contradictions.opposition import DEFAULT_PAIRS, Oppositions, compil
 from ranking.contradictions.search import near_sentences
 from ranking.contradictions.sentences import Sentences, read_sentences
 from ranking.contradictions.severity import Severity, domain, frequency, recency
+from ranking.contradictions.wholes import reader_of
 from ranking.limits import within
 from ranking.observations import Given, Observations, read_observations
 from ranking.similar import unit_rows
@@ -95,33 +95,32 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
     least = max(threshold - _SUPPORT, 0.0) if units is not None else threshold
     read = read_sentences(texts, oppositions)
     order = np.argsort(read.sentence, kind="stable")
-    bounds = np.searchsorted(read.sentence[order], np.arange(len(read.written) + 1))
+    bounds = np.searchsorted(read.sentence[order], np.arange(len(read.written) + 1)).tolist()
+    rows: list[int] = read.text[order].tolist()
     found: Found = {}
     judged: set[tuple[int, int]] = set()
-    claims: dict[int, tuple[Claim, ...]] = {}
+    sentence, text = reader_of(texts, read)
 
-    def holders(sentence: int) -> list[int]:
-        rows: list[int] = read.text[order[bounds[sentence] : bounds[sentence + 1]][:_COPIES]].tolist()
-        return rows
+    def holders(number: int) -> list[int]:
+        return rows[bounds[number] : bounds[number + 1]][:_COPIES]
 
-    def known(row: int, sentence: int) -> tuple[Claim, ...]:
-        # a text of one sentence was read with it
-        return claims[sentence] if texts[row] == read.written[sentence] else claims_of(texts[row])
+    def only(number: int) -> int | None:
+        row = rows[bounds[number]]
+        return row if texts[row] == read.written[number] else None
 
     for one, other in _sentence_pairs(read, least):
-        for sentence in (one, other):
-            if sentence not in claims:
-                claims[sentence] = read_claims(read.written[sentence])
-        if not _may_conflict(claims[one], claims[other], oppositions, least):
+        ones, others = holders(one), holders(other)
+        # where both are all of a text, judging the sentences is judging the texts
+        alone = ones == [only(one)] and others == [only(other)]
+        if not alone and not _may_conflict(sentence(one), sentence(other), oppositions, least):
             continue
-        for left, right in _speakers(holders(one), holders(other)):
-            (newer, newly), (older, formerly) = sorted(((left, one), (right, other)))
+        for left, right in _speakers(ones, others):
+            newer, older = sorted((left, right))
             if newer == older or (newer, older) in judged:
                 continue
             judged.add((newer, older))
             needed = _needed(threshold, units, newer, older)
-            both = (known(older, formerly), known(newer, newly))
-            conflicting = conflict_of(texts[older], texts[newer], both, oppositions, needed)
+            conflicting = conflict_of(texts[older], texts[newer], (text(older), text(newer)), oppositions, needed)
             if conflicting is not None:
                 found[newer, older] = conflicting
     return found
@@ -143,13 +142,11 @@ def _needed(threshold: float, units: Units, one: int, other: int) -> float:
     return min(max(threshold + shift, 0.0), 1.0)
 
 
-def _may_conflict(
-    ones: tuple[Claim, ...], others: tuple[Claim, ...], oppositions: Oppositions, threshold: float
-) -> bool:
+def _may_conflict(ones: Read, others: Read, oppositions: Oppositions, threshold: float) -> bool:
     return any(
         may_agree(left, right, threshold) and conflict(left, right, oppositions, threshold) is not None
-        for left in ones
-        for right in others
+        for _, left in ones.claims
+        for _, right in others.claims
     )
 
 

@@ -37,6 +37,7 @@ _MARKS = {
 # words that the reader of a clause looks at for one rule or another
 PARTICLES = frozenset({"on", "off", "up", "down"})
 PERSONAL = frozenset({"i", "i'm", "i've", "here", "let"})
+_MANNERS = BEFORE_TO | STAND_INS | {"than", "as"}
 _ACTS = PARTICLES | PERSONAL | BEFORE_TO | QUANTIFIERS | VALUE_STARTS | {"than", "as"}
 # one letter names nothing
 SHORTEST = 2
@@ -58,6 +59,7 @@ class Facts(NamedTuple):
     finite: bool
     verb: bool
     inflected: bool
+    third: bool
     event: bool
     other_person: bool
     vague: bool
@@ -67,6 +69,7 @@ class Facts(NamedTuple):
     scope: str
     kind: str
     always_name: bool
+    manner: bool
     plain: bool
 
 
@@ -89,6 +92,7 @@ def facts(word: str) -> Facts:
         finite=word in FINITE or word.endswith("n't"),
         verb=key in VERBS,
         inflected=word.endswith(("s", "ed")),
+        third=word.endswith("s") and not word.endswith(("ss", "us", "is")),
         event=word in PAST_FORMS or (word.endswith("ed") and key in VERBS),
         other_person=word in OTHER_PEOPLE,
         vague=word in VAGUE,
@@ -98,6 +102,7 @@ def facts(word: str) -> Facts:
         scope=SCOPES.get(word, ""),
         kind=KIND.get(word, ""),
         always_name=word in KIND and word not in AMBIGUOUS,
+        manner=manners or word in _MANNERS or any(word in marking for marking in _MARKS.values()),
         plain=False,
     )
     return known._replace(plain=_is_plain(known))

@@ -1,7 +1,8 @@
 from itertools import pairwise
 
+from ranking.contradictions.claim import Word
 from ranking.contradictions.facts import SHORTEST, Facts, facts
-from ranking.contradictions.lexicon import FINITE, NOUNS_TOO, STOP
+from ranking.contradictions.lexicon import FINITE, INDEFINITE, NOUNS_TOO, STOP, STRANGERS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.word_lists import words
 
@@ -54,12 +55,25 @@ def _verb_follows(lowers: list[str]) -> bool:
 
 def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
     """Whether a word we do not know as a verb is one: inflected, and an object begins right after it."""
-    inflected = known.word.endswith("s") and not known.word.endswith(("ss", "us", "is"))
-    if at == 0 or not inflected or at + 1 >= len(tokens):
+    if at == 0 or not known.third or at + 1 >= len(tokens):
         return False
     following = tokens[at + 1]
     starts = following.kind == "number" or following.lower in _OBJECT_STARTS
     return starts and tokens[at - 1].lower not in BEFORE_NOUN
+
+
+def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
+    """Whether a clause is of a man, two dogs, some people: of nobody known."""
+    if lowers[0] in INDEFINITE and any(
+        word in BE and following.endswith("ing") for word, following in pairwise(lowers)
+    ):
+        return True
+    if STRANGERS.isdisjoint(words):
+        return False
+    # "a signed note" holds no sign
+    met = (word for key, word in words.items() if key in STRANGERS)
+    first = next((word for word in met if not lowers[word.place].endswith(("ed", "ing"))), None)
+    return first is not None and not INDEFINITE.isdisjoint(lowers[: first.place])
 
 
 def counted_noun(tokens: list[Token], at: int) -> str:

@@ -37,9 +37,13 @@ def conflict(a: Claim, b: Claim, oppositions: Oppositions, threshold: float) -> 
 
 def _comparable(a: Claim, b: Claim) -> bool:
     """Whether both claims are made in earnest, of one time and under one condition."""
-    if a.asks or b.asks or (a.marks | b.marks) & _NOT_CLAIMED or (a.marks ^ b.marks) & _SAME_MANNER:
+    if a.asks or b.asks or a.conditions != b.conditions or a.times != b.times:
         return False
-    return a.conditions == b.conditions and a.times == b.times
+    return (
+        _NOT_CLAIMED.isdisjoint(a.marks)
+        and _NOT_CLAIMED.isdisjoint(b.marks)
+        and _SAME_MANNER.isdisjoint(a.marks ^ b.marks)
+    )
 
 
 def _one_scope(pair: Aligned, without: frozenset[str] = frozenset()) -> bool:
@@ -60,8 +64,7 @@ def _opposed_words(pair: Aligned, oppositions: Oppositions) -> tuple[str, str] |
                 return word, other
     for prefixed, plain, turned in ((b, a, False), (a, b, True)):
         for word in prefixed:
-            bare = word.removeprefix("non")
-            if bare != word and bare in plain and word not in plain:
+            if word.startswith("non") and (bare := word[3:]) in plain and word not in plain:
                 return (word, bare) if turned else (bare, word)
     return next(
         ((one.key, other.key) for one in pair.a_words for other in pair.b_words if are_opposed(one.key, other.key)),

@@ -148,8 +148,8 @@ DENYING = tuple(_LEAST)
 
 def are_opposed(one: str, other: str) -> bool:
     """Whether one stem is the other with a denying prefix: reachable, unreachable."""
-    short, long = sorted((one, other), key=len)
-    return undenied(long) == short
+    short, long = (one, other) if len(one) <= len(other) else (other, one)
+    return long.endswith(short) and undenied(long) == short
 
 
 def undenied(word: str) -> str | None:

@@ -46,18 +46,22 @@ class Token(NamedTuple):
     tied: bool = False
 
 
+# the number of the pattern that most tokens are read by
+_PLAIN = _PATTERN.groupindex["plain"]
+
+
 def read(text: str) -> list[Token]:
     """The tokens of a text, in order; whatever is none of them separates."""
-    tokens = []
+    tokens: list[Token] = []
+    # the short way round a named tuple's own maker takes half the time
+    new, append = tuple.__new__, tokens.append
     for match in _PATTERN.finditer(text):
-        kind, unit = match.lastgroup or "", ""
-        if kind == "plain":
-            # most are; the short way round a named tuple's own maker takes half the time
-            start, end = match.span(1)
+        if match.lastindex == _PLAIN:
+            start, end = match.span(_PLAIN)
             whole = text[start:end]
-            tied = start > 0 and text[start - 1] == "-"
-            tokens.append(tuple.__new__(Token, ("word", whole, start, end, whole.lower(), "", tied)))
+            append(new(Token, ("word", whole, start, end, whole.lower(), "", start > 0 and text[start - 1] == "-")))
             continue
+        kind, unit = match.lastgroup or "", ""
         if kind == "unit":
             kind, unit = "number", match["unit"].strip()
         start, end = match.start(kind), match.end()
@@ -66,5 +70,5 @@ def read(text: str) -> list[Token]:
         if not whole.isascii():
             lower = lower.replace("\u2019", "'")
         tied = start > 0 and text[start - 1] == "-"
-        tokens.append(Token(_KINDS.get(kind, kind), whole, start, end, lower, unit, tied))
+        append(new(Token, (_KINDS.get(kind, kind), whole, start, end, lower, unit, tied)))
     return tokens

@@ -1,5 +1,7 @@
 from collections.abc import Iterator
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from ranking.contradictions.judging import PLENTY
-from ranking.contradictions.sentences import Sentences
+from ranking.contradictions.sentences import Identities, Sentences
 from ranking.contradictions.vocabulary import HOLDER_BITS, Bits, Flags, Ids
 
 # of a word that more sentences share, only those count that share a second one too; bounds the work per word
@@ -104,26 +106,28 @@ def _alike(read: Sentences, table: npt.NDArray[np.int64], rows: Ids) -> Iterator
         same = (table[order[:-step]] == table[order[step:]]).all(axis=1)
         yield order[:-step][same], order[step:][same]
     group = np.cumsum((np.diff(table[order], axis=0, prepend=-2) != 0).any(axis=1)) if len(order) else order
-    telling = read.opposed[order].any(axis=1) | (read.negators[order] > 0) | read.cued[order]
+    telling = _some(read.opposed[order]) | (read.negators[order] > 0) | read.cued[order]
     yield _within_groups(group[telling], order[telling])[0]
+
+
+def _some(bits: Bits | Flags) -> Flags:
+    """Which rows have a bit, of one number or of a few: a column at a time, for rows of a few take long to reduce."""
+    some: Flags = (bits if bits.ndim == 1 else reduce(or_, bits.T)) != 0
+    return some
 
 
 def _apart(one: Bits, other: Bits) -> Flags:
     """Whether each side has what the other has not, by one bit of it or by either of two."""
-    ours, theirs = (one & ~other) != 0, (other & ~one) != 0
-    apart: Flags = ours & theirs if ours.ndim == 1 else ours.any(axis=1) & theirs.any(axis=1)
-    return apart
+    return _some(one & ~other) & _some(other & ~one)
 
 
 def _twice_apart(one: Bits, other: Bits) -> Flags:
-    twice: Flags = (np.bitwise_count(one & ~other) > 1) & (np.bitwise_count(other & ~one) > 1)
-    return twice
+    return _some(np.bitwise_count(one & ~other) > 1) & _some(np.bitwise_count(other & ~one) > 1)
 
 
-def _other_subject(read: Sentences, left: Ids, right: Ids) -> Flags:
+def _other_subject(one: Identities, other: Identities) -> Flags:
     """Whether one side's subject is an identifier that the other does not name."""
-    other: Flags = ((read.subjects[left] & ~read.things[right]) | (read.subjects[right] & ~read.things[left])) != 0
-    return other
+    return _some((one.subjects & ~other.things) | (other.subjects & ~one.things))
 
 
 class _Difference(NamedTuple):
@@ -151,8 +155,7 @@ class _Kinds(NamedTuple):
 
     @property
     def any_kind(self) -> Flags:
-        found: Flags = np.logical_or.reduce(self)
-        return found
+        return reduce(or_, self)
 
     def at(self, kept: Ids | Flags) -> "_Kinds":
         return _Kinds(*(flags[kept] for flags in self))
@@ -164,14 +167,13 @@ class _Kinds(NamedTuple):
         fits = [
             flags & (fewer <= limit.fewer) & (more <= limit.more) for flags, limit in zip(self, limits, strict=True)
         ]
-        found: Flags = np.logical_or.reduce(fits)
-        return found
+        return reduce(or_, fits)
 
 
 def _any_chance(read: Sentences, pairs: Pairs) -> Pairs:
     """The pairs left by a quick look: most words shared by two sentences are shared by two that cannot conflict."""
     holds = (
-        read.opposed.any(axis=1), read.values.any(axis=1), read.names.any(axis=1), read.marked, read.things != 0,
+        _some(read.opposed), _some(read.values), _some(read.names), read.marked, read.coarse.things != 0,
         (read.frames & HOLDER_BITS) != 0,
     )  # fmt: skip
     both = np.packbits(holds, axis=0)[0]
@@ -181,17 +183,18 @@ def _any_chance(read: Sentences, pairs: Pairs) -> Pairs:
     return left[chance], right[chance]
 
 
-def _kinds(read: Sentences, left: Ids, right: Ids) -> _Kinds:
+def _kinds(read: Sentences, identities: Identities, left: Ids, right: Ids) -> _Kinds:
+    one, other = identities.at(left), identities.at(right)
     frames = read.frames[left] & read.frames[right]
-    opposed = ((read.opposed[left] & read.against[right]) != 0).any(axis=1)
+    opposed = _some(read.opposed[left] & read.against[right])
     negated = read.negators[left] != read.negators[right]
     # where two numbers or identifiers differ on both sides, two things are spoken of
-    numbers, things = (read.numbers[left], read.numbers[right]), (read.things[left], read.things[right])
+    numbers, things = (one.numbers, other.numbers), (one.things, other.things)
     identified = _apart(*things)
     one_thing = ~_twice_apart(*numbers) & ~identified
-    identified &= ~_twice_apart(*things) & ~_apart(*numbers) & ~_other_subject(read, left, right) & ~opposed & ~negated
+    identified &= ~_twice_apart(*things) & ~_apart(*numbers) & ~_other_subject(one, other) & ~opposed & ~negated
     swapped = _apart(read.names[left], read.names[right]) & one_thing
-    holder = ((frames & HOLDER_BITS) != 0) & ((read.names[left] | read.names[right]) != 0).any(axis=1)
+    holder = ((frames & HOLDER_BITS) != 0) & _some(read.names[left] | read.names[right])
     return _Kinds(
         opposed=opposed & one_thing,
         negated=negated & one_thing,
@@ -206,13 +209,13 @@ def _kinds(read: Sentences, left: Ids, right: Ids) -> _Kinds:
 def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool = False) -> Pairs:
     """The pairs of sentences that hold what one of the four kinds of conflict needs, and agree in enough words."""
     left, right = _any_chance(read, pairs)
-    kinds = _kinds(read, left, right)
+    kinds = _kinds(read, read.coarse, left, right)
     apart = (read.home[left] != read.home[right]) & kinds.any_kind
     # what is only a heading says nothing, unless that something ended
     apart &= (read.told[left] | read.cued[left]) & (read.told[right] | read.cued[right])
     if common:
         # of many that share their words, "cart/12" and "cart/34" are two things
-        numbers = (read.numbers[left], read.numbers[right])
+        numbers = (read.coarse.numbers[left], read.coarse.numbers[right])
         unlike = (numbers[0] != 0) & (numbers[1] != 0) & ((numbers[0] & numbers[1]) == 0)
         apart &= ~(read.marked[left] & read.marked[right] & unlike)
     kept = np.flatnonzero(apart)
@@ -240,7 +243,9 @@ def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool =
     swaps = (kinds.named | kinds.swapped) & ~(kinds.opposed | kinds.negated | kinds.cued | kinds.valued | kinds.held)
     near &= kinds.fit(one, other) & ~(swaps & (np.minimum(one, other) == 0))
     near |= kinds.valued & (np.maximum(one, other) == 0)
-    return _of_one_thing(read, left[near], right[near], kinds.at(near), threshold)
+    left, right = left[near], right[near]
+    # of one bit each, two numbers or identifiers of 64 are taken for one: what is left is looked at more closely
+    return _of_one_thing(read, left, right, _kinds(read, read.fine, left, right), threshold)
 
 
 def _of_one_thing(read: Sentences, left: Ids, right: Ids, kinds: _Kinds, threshold: float) -> Pairs:

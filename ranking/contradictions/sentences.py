@@ -56,14 +56,25 @@ _SPREAD, _TOP, _NEXT = np.uint64(0x9E3779B97F4A7C15), np.uint64(58), np.uint64(6
 _TABLE = bytes(point if point in _KEPT or point >= _ASCII else ord(" ") for point in range(256))
 
 
+class Identities(NamedTuple):
+    """Bits of what tells one thing from another: numbers, identifiers, and identifiers that are the subject."""
+
+    numbers: Bits
+    things: Bits
+    subjects: Bits
+
+    def at(self, rows: Ids) -> "Identities":
+        return Identities(*(bits[rows] for bits in self))
+
+
 class Sentences(NamedTuple):
     """The distinct sentences of some texts, cut into stretches at commas and joining words.
 
     ``text`` and ``sentence`` say which text holds which sentence; ``owner`` is the sentence of each stretch, ``home``
     its text (a number of its own if several hold it), and the rest is what the search needs to know of a stretch.
-    ``numbers``, ``things`` (identifiers), ``subjects`` (identifiers that are its subject) and ``vague`` are of all
-    stretches that surely make one clause with it; ``clauses`` are those clauses' words, of which ``beside`` are weak or
-    identifiers. ``wholes`` reach to where a clause surely ends; ``told`` is false where they tell nothing.
+    ``coarse`` (one bit for each), ``fine`` (two) and ``vague`` are of all stretches that surely make one clause with
+    it; ``clauses`` are those clauses' words, of which ``beside`` are weak or identifiers. ``wholes`` reach to where a
+    clause surely ends; ``told`` is false where they tell nothing.
     """
 
     written: list[str]
@@ -82,9 +93,8 @@ class Sentences(NamedTuple):
     weak: Bits
     values: Bits
     identifiers: Bits
-    numbers: Bits
-    things: Bits
-    subjects: Bits
+    coarse: Identities
+    fine: Identities
     vague: Flags
     marked: Flags
     names: Bits
@@ -97,17 +107,19 @@ class Sentences(NamedTuple):
 
 def _split(texts: Texts) -> tuple[list[str], Ids, Ids]:
     """The distinct sentences of texts; for every sentence of every text, the text and the sentence."""
-    whole = _TEXT_END.join(text.replace(_TEXT_END, " ") for text in texts)
-    for end, cut in _ENDS:
+    whole = _TEXT_END.join(texts)
+    if whole.count(_TEXT_END) >= len(texts):
+        whole = _TEXT_END.join(text.replace(_TEXT_END, " ") for text in texts)
+    for end, cut in (*_ENDS, (_TEXT_END, f"\n{_TEXT_END}\n")):
         whole = whole.replace(end, cut)
-    known: dict[str, int] = {}
-    text, sentence = [], []
-    for at, sentences in enumerate(whole.split(_TEXT_END)):
-        for part in map(str.strip, sentences.split("\n")):
-            if part:
-                text.append(at)
-                sentence.append(known.setdefault(part, len(known)))
-    return list(known) or [" "], np.array(text, np.int64), np.array(sentence, np.int64)
+    parts = list(map(str.strip, whole.split("\n")))
+    distinct = dict.fromkeys(parts)
+    distinct.pop("", None)
+    distinct.pop(_TEXT_END, None)
+    known = {part: number for number, part in enumerate(distinct)} | {"": -1, _TEXT_END: -2}
+    sentence = np.fromiter(map(known.__getitem__, parts), np.int64, len(parts))
+    text, kept = np.cumsum(sentence == known[_TEXT_END]), sentence >= 0
+    return list(distinct) or [" "], text[kept], sentence[kept]
 
 
 def _pieces(written: list[str]) -> Arrow:
@@ -174,9 +186,12 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         joined: Bits = np.bitwise_or.reduceat(bits, openings, axis=0) if len(openings) else bits
         return joined
 
-    identifiers = np.where(vocabulary.identifier, bit, np.uint64(0))[index]
-    numbers = np.where([piece[:1].isdigit() for piece in distinct], bit, np.uint64(0))[index]
-    subjects = carried(roles, openings, in_clause(np.where(in_subject(roles, openings), identifiers, np.uint64(0))))
+    identifying = np.where(vocabulary.identifier[:, None], both, np.uint64(0))[index]
+    identifiers = identifying[:, 0]
+    counting = np.where([[piece[:1].isdigit()] for piece in distinct], both, np.uint64(0))[index]
+    of_subject = np.where(in_subject(roles, openings)[:, None], identifying, np.uint64(0))
+    subjects = carried(roles, openings, in_clause(of_subject))
+    fine = Identities(in_clause(counting), in_clause(identifying) | subjects, subjects).at(clause)
     return Sentences(
         written=written,
         text=text,
@@ -194,9 +209,8 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         weak=union(vocabulary.weak[index]),
         values=in_clause(np.where(vocabulary.value[:, None], both, np.uint64(0))[index])[clause],
         identifiers=union(identifiers),
-        numbers=in_clause(numbers)[clause],
-        things=(in_clause(identifiers) | subjects)[clause],
-        subjects=subjects[clause],
+        coarse=Identities(*(np.ascontiguousarray(bits[:, 0]) for bits in fine)),
+        fine=fine,
         vague=stands_in(roles, openings)[clause],
         marked=np.logical_or.reduceat(np.array([piece == "/" for piece in distinct], np.bool_)[index], starts)[kept],
         names=union(named),

@@ -176,7 +176,7 @@ def carried(roles: Roles, openings: Ids, bits: Bits) -> Bits:
     goes_on = ((roles[openings] & Role.AND) != 0) & ((after & Role.VERB_FORM) != 0)
     joined = bits.copy()
     for _ in range(_CHAIN):
-        joined[1:] |= np.where(goes_on[1:], joined[:-1], np.uint64(0))
+        joined[1:] |= np.where(goes_on[1:, None], joined[:-1], np.uint64(0))
     return joined
 
 

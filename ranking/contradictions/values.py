@@ -21,6 +21,7 @@ _ORDINALS = frozenset({"", "th", "st", "nd", "rd"})
 _CURRENCIES = {"$": "money", "€": "euro", "£": "pound"}
 _LETTERS = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
 _THAN = {"more": "least", "greater": "least", "longer": "least", "less": "most", "fewer": "most"}
+_BOUNDING = frozenset({"to", "than", *BOUNDS, *APPROXIMATE})
 # counts only before a unit, where it is not a pronoun or a share; "one" before most nouns too
 _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
 _ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
@@ -36,6 +37,8 @@ _NAMED: dict[str, tuple[str, object]] = {
     "midday": ("clock", (_HALF_DAY, True)),
     "midnight": ("clock", (0, True)),
 }
+# words that may belong to the number before them
+_BELONGS = frozenset({*UNITS, *MONTHS, *SCALES, *_WORKING, *_TIMES, "and", "of"})
 _OFTEN = {"every": 1.0, "each": 1.0, "once": 1.0, "twice": 2.0}
 VALUE_STARTS = frozenset({*_NAMED, *MONTHS, *NUMBERS, *_OFTEN})
 
@@ -91,6 +94,8 @@ def same_clock(one: object, other: object) -> bool:
 def _bound(tokens: list[Token], at: int) -> str:
     """Whether a number is the least, the most or about what is meant, from the two words before it."""
     before = [token.lower for token in tokens[max(at - 2, 0) : at]]
+    if _BOUNDING.isdisjoint(before):
+        return ""
     if before == ["up", "to"]:
         return "most"
     if before[1:] == ["than"] and before[0] in _THAN:
@@ -214,7 +219,10 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
     step = at + 1
     if tokens[at].kind == "word" and number in _TENS and 0 < (ones := NUMBERS.get(_lower(tokens, step), 0)) < _TEN:
         number, step = number + ones, step + 1
-    if [_lower(tokens, step + place) for place in range(3)] == ["and", "a", "half"]:
+    following = _lower(tokens, step)
+    if not tokens[at].unit and following not in _BELONGS and tokens[at].text[0] not in _CURRENCIES:
+        return _Count(tokens, at, number, step).found("number", _normal(number, tokens[at]), step)
+    if following == "and" and [_lower(tokens, step + place) for place in (1, 2)] == ["a", "half"]:
         number, step = number + 0.5, step + 3
     while (scale := SCALES.get(_lower(tokens, step))) is not None:
         number, step = number * scale, step + 1
