@@ -43,8 +43,8 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
     finish(figure, f"{_finding(standings, block)} ({few})", height=round(110 + ROW_HEIGHT * _height(deepest)))
     many = last > FEW_STAGES
     figure.update_xaxes(
-        tickvals=stages["step"].tolist(), ticktext=[text if many else _tick(text) for text in stages["stage"]],
-        side="top", range=[-0.25, last + 0.12], zeroline=False, fixedrange=True, tickangle=-35 if many else 0,
+        tickvals=stages["step"].tolist(), ticktext=stages["stage"].tolist(), side="top", range=[-0.25, last + 0.12],
+        zeroline=False, fixedrange=True, tickangle=-60 if many else -30,  # level, they overprint in a narrow window
     )  # fmt: skip
     ticks = [place for place in range(1, deepest + 1) if deepest <= FEW or place % (5 if place <= CLOSER else 20) == 0]
     figure.update_yaxes(
@@ -55,7 +55,7 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
         showlegend=False,
         hovermode="closest",
         clickmode="event+select",
-        margin={"l": 8, "r": 200, "t": 110 if many else 84, "b": 8},
+        margin={"l": 8, "r": 200, "t": 120 if many else 92, "b": 8},
     )
     return figure
 
@@ -85,7 +85,9 @@ def _line(rows: list[dict[Hashable, Any]], opened: str | None) -> _Line:
     moved = places[0] - places[-1]
     way = "dropped" if dropped else "up" if moved > 0 else "down" if moved < 0 else "level"
     symbols = ["circle"] * (len(rows) - dropped) + ["x"] * dropped
-    label = "" if dropped and not is_opened else _label(rows[0]["title"], places[-1], moved, dropped=dropped)
+    # lines stand closer beyond the 25th place, too close for two labels
+    named = is_opened or (not dropped and places[-1] <= CLOSER)
+    label = _label(rows[0]["title"], places[-1], moved, dropped=dropped) if named else ""
     kind = f"{way} opened" if is_opened else way
     return _Line(kind, [int(row["step"]) for row in rows], list(map(_height, places)), symbols, label, _facts(rows))
 
@@ -140,10 +142,6 @@ def _label(title: str, final: int, moved: int, *, dropped: bool) -> str:
     short = title if len(title) <= LONGEST_LABEL else f"{title[: LONGEST_LABEL - 1]}…"
     arrow = "×" if dropped else f"▲{moved}" if moved > 0 else f"▼{-moved}" if moved < 0 else "="
     return f"  {final} {arrow} {literal(short)}"
-
-
-def _tick(stage: str) -> str:
-    return stage.replace(" ", "<br>").replace("-", "-<br>")
 
 
 def _draw_cut(figure: go.Figure, last: int, block: int) -> None:
