@@ -40,7 +40,9 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
     figure.add_trace(_labels([line for line in lines if line.label]))
     _draw_cut(figure, last, block)
     few = f"{len(lines)} of {candidates} candidates" if len(lines) < candidates else f"{candidates} candidates"
-    finish(figure, f"{_finding(standings, block)} ({few})", height=round(110 + ROW_HEIGHT * _height(deepest)))
+    finish(figure, _finding(standings, block), height=round(126 + ROW_HEIGHT * _height(deepest)))
+    # on a line of its own: a narrow window would cut off the end of one line
+    figure.update_layout(title_subtitle={"text": few, "font": {"size": 13}})
     many = last > FEW_STAGES
     figure.update_xaxes(
         tickvals=stages["step"].tolist(), ticktext=stages["stage"].tolist(), side="top", range=[-0.25, last + 0.12],
@@ -55,7 +57,7 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
         showlegend=False,
         hovermode="closest",
         clickmode="event+select",
-        margin={"l": 8, "r": 200, "t": 120 if many else 92, "b": 8},
+        margin={"l": 8, "r": 200, "t": 136 if many else 108, "b": 8},
     )
     return figure
 
@@ -168,4 +170,4 @@ def _finding(standings: pd.DataFrame, block: int) -> str:
         return "Nothing fits the block"
     if not entered:
         return f"The {block} in the block are the first {block} recalled"
-    return f"{entered} of the {block} in the block were not among the first {block} recalled"
+    return f"{entered} of {block} in the block were not among the first {block} recalled"

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from retrieval.retrieve import Retrieval
 
 FEW_FLIPS = 3
-SETTINGS, TALL = 280, 560  # pixels of the pipeline's panel, about as high as the picture beside it
+ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows without scrolling
+PICTURE = 600  # pixels; what is left of the width belongs to the settings, and where that is too little they go below
+WIDEST, TALL = 470, 560  # pixels of the settings, about as high as the picture beside them
 DIGITS, ALL = "digits", "all"
 # how candidates were recalled, as an operator would say it
 SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
@@ -30,10 +32,10 @@ WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by 
 
 def beside_settings() -> tuple[DeltaGenerator, DeltaGenerator]:
     """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window."""
-    with st.container(horizontal=True, gap="medium"):
-        picture = st.container(width="stretch", key="picture")
-        settings = st.container(width=SETTINGS, height=TALL, border=True, key="pipeline")
-    return picture, settings
+    with st.container(horizontal=True):
+        picture = st.container(width=PICTURE, key="picture")
+        rest = st.container(key="pipeline")
+    return picture, rest.container(width=WIDEST, height=TALL, border=True)
 
 
 def strip(found: Retrieval) -> None:
@@ -170,8 +172,9 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     if logged is None:
         shown = shown.drop(columns=["logged", "given"])
     st.dataframe(
-        shown, hide_index=True, key="list", row_height=38, column_config=_columns(tuple(rows["id"]), exact=exact)
-    )
+        shown, hide_index=True, key="list", row_height=ROW, column_config=_columns(tuple(rows["id"]), exact=exact),
+        height="content" if len(shown) <= WHOLE else ROW * WHOLE,
+    )  # fmt: skip
     if logged is not None:
         _lost(found, logged)
 

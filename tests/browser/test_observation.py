@@ -128,13 +128,20 @@ def test_a_member_of_the_cluster_opens_with_the_scope_carried_on(
     expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
 
 
-@pytest.mark.long
-def test_a_retrieval_leads_to_its_address(visit: Visit, server: AppServer, planted: Planted) -> None:
-    page = visit.open(address(server, planted.id, window="7d"))
+def test_a_retrieval_leads_to_its_address_and_going_back_to_where_one_was(
+    visit: Visit, server: AppServer, planted: Planted
+) -> None:
+    page = visit.open(address(server, planted.id, window="7d", below="x"))
+    here = page.url
     click_in_table(page, row=1)
     newest = min(map(str, planted.retrievals[-2:]))
     expect(page).to_have_url(re.compile(f"/inspector\\?.*retrieval={newest}"), timeout=SOON)
     expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
+    expect(page.get_by_label("Question")).not_to_have_value("", timeout=SOON)
+    page.go_back()
+    expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0], timeout=SOON)
+    expect(page).to_have_url(here, timeout=SOON)
+    assert visit.complaints == []
 
 
 @pytest.mark.long
