@@ -51,9 +51,7 @@ STAGE_NAMES = {
     "TokenBudget": "budget",
 }
 NOT_IN_BLOCK = "does not fit the budget of {} tokens, or stands behind the first row that does not"
-OTHER_POOL = (
-    "Cannot be told for the {}: turning it changes which rows the cross-encoder reads, and those were not read."
-)
+OTHER_POOL = "Cannot be told for {}: turning that changes which rows the cross-encoder reads, and those were not read."
 
 
 def stage_name(stage: Stage | type[Any]) -> str:
@@ -269,7 +267,7 @@ def neighbours(found: Retrieval, opened: str) -> tuple[Neighbour, ...]:
 def _neighbour(found: Retrieval, whole: Ranking, ids: list[Any], place: int, other: int, *, above: bool) -> Neighbour:
     upper, lower = (ids[other], ids[place]) if above else (ids[place], ids[other])
     flips = flips_between(whole.candidates, found.stages[: len(whole.steps)], upper, lower)
-    untold = OTHER_POOL.format(", the ".join(flips.untold)) if flips.untold else None
+    untold = OTHER_POOL.format(", ".join(flips.untold)) if flips.untold else None
     title = title_of(found, whole.candidates.position(ids[other]))
     places = {ids[place]: place + 1, ids[other]: other + 1}
     return Neighbour(other + 1, title, above, why(whole, upper, lower, places), flips.found, untold)

@@ -9,15 +9,19 @@ import numpy as np
 from ranking.candidates import Candidates, MissingEvidence
 from ranking.corroboration import Corroboration
 from ranking.feedback import Feedback
-from ranking.mmr import Mmr
+from ranking.mmr import Mmr, competing
 from ranking.options import Option
 from ranking.pipeline_text import STAGES
 from ranking.ranking import Ranking, Stage
+from ranking.redundancy import RedundancyOf
 
 LARGEST_SCALE = 10.0
 LARGEST_WEIGHT = 10.0
-_HALVINGS = 24
-_PRECISION = 1e-12
+_HALVINGS = 16
+_PRECISION = 1e-10
+
+# by the order of the rows that compete in an MMR stage: how alike they are
+_Alike = dict[bytes, RedundancyOf]
 
 
 class Knob(Option):
@@ -146,15 +150,16 @@ def flips_between(candidates: Candidates, stages: Sequence[Stage], upper: Any, l
         raise ValueError(f"expected {upper!r} above {lower!r}, found it below")
     knobs = [(Corroboration, "scale", Knob.SCALE, LARGEST_SCALE), (Mmr, "lam", Knob.LAMBDA, 1.0)]
     tried: list[tuple[Knob, Callable[[float], Ranking], float, float]] = []
+    alike: _Alike = {}
     for kind, field, knob, high in knobs:
         for place, stage in enumerate(stages):
             if isinstance(stage, kind):
-                by_value = partial(_with_stage, found[place], stages[place:], field)
+                by_value = partial(_with_stage, found[place], stages[place:], alike, field)
                 tried.append((knob, by_value, getattr(stage, field), high))
     if any(isinstance(stage, Feedback) and stage.enabled for stage in stages):
         place = next(at for at, stage in enumerate(stages) if isinstance(stage, Feedback) or type(stage) not in STAGES)
         for knob, row in ((Knob.UPPER_WEIGHT, first), (Knob.LOWER_WEIGHT, second)):
-            by_value = partial(_with_weight, found[place], stages[place:], row)
+            by_value = partial(_with_weight, found[place], stages[place:], alike, row)
             tried.append((knob, by_value, float(candidates["weight"][row]), LARGEST_WEIGHT))
     flips, untold = [], []
     for knob, turned, current, high in tried:
@@ -191,16 +196,24 @@ def _run(ranking: Ranking, stage: Stage) -> Ranking:
     return stage(ranking)
 
 
-def _ranked(ranking: Ranking, stages: Sequence[Stage]) -> Ranking:
+def _ranked(ranking: Ranking, stages: Sequence[Stage], alike: _Alike) -> Ranking:
     for stage in stages:
-        ranking = stage(ranking)
+        ranking = _chosen(stage, ranking, alike) if isinstance(stage, Mmr) else stage(ranking)
     return ranking
 
 
-def _with_stage(found: Ranking, stages: Sequence[Stage], field: str, value: float) -> Ranking:
+def _chosen(stage: Mmr, ranking: Ranking, alike: _Alike) -> Ranking:
+    """The stage run with what is known already of rows in this very order: how alike they are, no knob changes."""
+    order = ranking.positions[competing(ranking)].tobytes()
+    if order not in alike:
+        alike[order] = cache(stage.likeness(ranking))
+    return stage.chosen(ranking, alike[order])
+
+
+def _with_stage(found: Ranking, stages: Sequence[Stage], alike: _Alike, field: str, value: float) -> Ranking:
     turned: Any = replace(stages[0], **{field: value})  # type: ignore[type-var]
-    return _ranked(found, (turned, *stages[1:]))
+    return _ranked(found, (turned, *stages[1:]), alike)
 
 
-def _with_weight(found: Ranking, stages: Sequence[Stage], row: int, value: float) -> Ranking:
-    return _ranked(Ranking(found.candidates.with_number("weight", row, value), found.steps), stages)
+def _with_weight(found: Ranking, stages: Sequence[Stage], alike: _Alike, row: int, value: float) -> Ranking:
+    return _ranked(Ranking(found.candidates.with_number("weight", row, value), found.steps), stages, alike)
