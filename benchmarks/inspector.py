@@ -53,7 +53,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
         ]  # fmt: skip
         baseline: dict[str, float] = {}
         for name, stages, scorer in runs:
-            rows += library(name, stages, memories[scorer], scorer, questions, baseline)
+            rows += library(name, stages, memories[scorer], scorer, questions, baseline=baseline)
         url = store.reader.url.set(drivername="postgresql").render_as_string(hide_password=False)
         for scorer in memories:
             with serving(url, scorer) as server:
@@ -73,7 +73,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
 
 def library(
     name: str, stages: tuple[Stage, ...], memory: Memory, scorer: str, questions: Sequence[str],
-    baseline: dict[str, float],
+    *, baseline: dict[str, float],
 ) -> list[dict[str, object]]:  # fmt: skip
     """What the page asks of the library, step by step; flip distances also by the plain search, as a baseline."""
     spent: dict[str, list[float]] = {"recollect": [], "rank": [], "flip distances": [], "the same, plain search": []}

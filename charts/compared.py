@@ -56,7 +56,7 @@ def side_by_side(listed: pd.DataFrame, names: Sequence[str], notes: Mapping[int,
 
 
 def _axis(domain: list[float]) -> dict[str, object]:
-    return {"visible": False, "fixedrange": True, "range": [-0.02, 1], "domain": domain, "anchor": "y"}
+    return {"visible": False, "fixedrange": True, "range": [-0.07, 1], "domain": domain, "anchor": "y"}
 
 
 def _layout_axis(number: int) -> str:

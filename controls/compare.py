@@ -61,7 +61,7 @@ def panel(found: Retrieval, memory: Memory, name: str) -> None:
     labels = [f"{letter} · {each}" for letter, each in zip(LETTERS, called, strict=False)]
     _trouble(result, labels)
     st.plotly_chart(
-        side_by_side(_listed(result), labels, _notes(result), k, _finding(result, labels)),
+        side_by_side(_listed(result), labels, _notes(result), k, _finding(result)),
         key="compare_lists",
         config={"displayModeBar": False},
         alt="The best observations of each pipeline side by side, lines joining the same observation",
@@ -192,15 +192,16 @@ def _trouble(result: Compared, labels: Sequence[str]) -> None:
         st.text("\n".join(told))
 
 
-def _finding(result: Compared, labels: Sequence[str]) -> str:
+def _finding(result: Compared) -> str:
+    """How many of the best the others keep, by letter: names would not fit a narrow window."""
     pairs = result.against_present()
     if not pairs:
         return "Nothing to compare with"
     first = set(result.runs[0].ids[: result.k])
     kept = [
-        f"{labels[pair.second]} keeps {len(first & set(result.runs[pair.second].ids[: result.k]))}" for pair in pairs
+        f"{LETTERS[pair.second]} keeps {len(first & set(result.runs[pair.second].ids[: result.k]))}" for pair in pairs
     ]
-    return f"Of the {len(first)} best of {labels[0]}, {', '.join(kept)}"
+    return f"Of the {len(first)} best of {LETTERS[0]}, {', '.join(kept)}"
 
 
 def _agreement(result: Compared, labels: Sequence[str]) -> None:

@@ -102,10 +102,7 @@ class TestPanel:
             for pair in expected.pairs
         ]  # fmt: skip
         kept = [len(set(runs[0].ids[:2]) & set(run.ids[:2])) for run in runs[1:]]
-        assert (
-            title(test)
-            == f"Of the 2 best of A · Live (001), B · Memini (003) keeps {kept[0]}, {labels[2]} keeps {kept[1]}"
-        )
+        assert title(test) == f"Of the 2 best of A, B keeps {kept[0]}, C keeps {kept[1]}"
         assert test.multiselect(key="pick_vs").value == ["Memini (003)", "Relevance~~Head~k~3"]
         assert test.number_input(key="pick_k").value == 2
 
