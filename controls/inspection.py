@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from retrieval.retrieve import Retrieval
 
 FEW_FLIPS = 3
+WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lines
 ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows without scrolling
 PICTURE = 600  # pixels; what is left of the width belongs to the settings, and where that is too little they go below
 WIDEST, TALL = 470, 560  # pixels of the settings, about as high as the picture beside them
@@ -112,18 +113,19 @@ def bars(frame: pd.DataFrame) -> None:
             "how": frame["sentence"],
         }
     )
-    wide = 190 if exact else 85
+    wide = 170 if exact else 75
     st.dataframe(
         shown,
         hide_index=True,
         key="bars",
         height="content",
+        row_height=WRAPPED,
         column_config={
-            "stage": st.column_config.TextColumn("Stage", width=115),
+            "stage": st.column_config.TextColumn("Stage", width=105),
             "delta": st.column_config.TextColumn("Change", width=wide, alignment="right"),
             "score": st.column_config.TextColumn("Score after", width=wide, alignment="right"),
-            "place": st.column_config.NumberColumn("Place", width=60, help="Empty where the stage dropped it."),
-            "how": st.column_config.TextColumn("How", width="large"),
+            "place": st.column_config.NumberColumn("Place", width=55, help="Empty where the stage dropped it."),
+            "how": st.column_config.TextColumn("How", width=285),
         },
     )
 

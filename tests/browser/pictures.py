@@ -23,13 +23,19 @@ INSPECTED = urlencode({"org": "org_tidewater", "q": QUESTION, "preset": "INTENDE
 PAGES = {
     "overview": "/?window=30d",
     "inspector": f"/inspector?{INSPECTED}",
+    "observation": "/observation?org=org_tidewater&words=lock_timeout",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
     "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
     "feedback-impact": "/feedback_impact?org=org_tidewater",
     "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",
 }
-HEIGHTS = {"feedback-impact": 1480}  # where the first screen would cut the main picture
-OPENED = {"feedback-impact-retrieval": "Opened retrieval"}  # the first row's "Open" leads there
+HEIGHTS = {
+    "feedback-impact": 1480,
+    "inspector": 1100,
+    "observation": 1100,
+}  # where the first screen would cut the main picture
+# the first row's "Open" leads there
+OPENED = {"feedback-impact-retrieval": "Opened retrieval", "observation": "Where one memory came from"}
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
