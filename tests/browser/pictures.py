@@ -35,7 +35,7 @@ HEIGHTS = {
     "observation": 1100,
 }  # where the first screen would cut the main picture
 # the first row's "Open" leads there
-OPENED = {"feedback-impact-retrieval": "Opened retrieval", "observation": "Where one memory came from"}
+OPENED = {"feedback-impact-retrieval": "Opened retrieval", "observation": "All of its life is shown"}
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
@@ -55,10 +55,12 @@ def take(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
             context = browser.new_context(viewport={"width": width, "height": tall}, color_scheme=theme)
             page = Visit(context).open(url + path)
             drawn = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stAlert], [data-testid=stMetric]"
-            page.locator(drawn).first.wait_for()
-            page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+            table = "[data-testid=stDataFrame] canvas"
+            page.locator(f"{drawn}, {table}").first.wait_for()
+            page.locator(table).first.wait_for()
             if page_name in OPENED:
                 open_first_row(page, OPENED[page_name])
+                page.locator(drawn).first.wait_for()
             page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
             page.screenshot(path=folder / f"{page_name}-{shot}.png")
             context.close()
