@@ -105,7 +105,7 @@ def voices(scope: Scope, org: str) -> StoredVoices:
     return _voices(key, org, _version(key), scope.reach)
 
 
-@st.cache_resource(ttl=300, max_entries=4, show_spinner="Reading fingerprints")
+@st.cache_data(ttl=300, max_entries=4, show_spinner="Reading fingerprints")
 def _voices(scope_key: str, org: str, version: str, _reach: Reach) -> StoredVoices:  # noqa: ARG001 - the first three are the key
     return stored_voices(store(), _reach, org)
 

@@ -42,7 +42,7 @@ def retrievals(found: Dossier) -> None:
     """A page of the retrievals that logged it; each opens in the Inspector."""
     total, rows = int(found.totals["retrievals"]), found.retrievals
     if not total:
-        messages.nothing_found("retrievals of this observation")
+        messages.never_retrieved()
         return
     page = rows.head(PAGE)
     outcomes = {name: int(found.totals[name]) for name in ("accepted", "rework", "rejected")}
