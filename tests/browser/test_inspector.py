@@ -76,6 +76,7 @@ class TestAddress:
         for _ in range(2):
             context = browser.new_context(viewport={"width": 1400, "height": 1000})
             page = drawn(Visit(context), url)
+            expect(page.locator(f"{BUMP} .scatterlayer .textpoint text")).to_have_count(5, timeout=SOON)
             texts = page.locator(f"{BUMP} .scatterlayer text, {BUMP} .gtitle").all_inner_texts()
             seen.append((texts, page.locator("[data-testid=stCode]").last.inner_text()))
             expect(page.locator(BOOST)).to_have_text("0.30")
@@ -130,8 +131,9 @@ def test_the_settings_stand_beside_the_picture_or_below_it(browser: Browser, ser
     assert len(names) == 13
     steps = [after["left"] - before["left"] for before, after in pairwise(names)]
     assert min(steps) > 12 / 0.87
-    labels = boxes(page, f"{BUMP} .scatterlayer .text text, {BUMP} .scatterlayer .textpoint text")
-    assert all(below["top"] >= above["top"] + 12 for above, below in pairwise(labels))
+    labels = sorted(box["top"] for box in boxes(page, f"{BUMP} .scatterlayer .textpoint text"))
+    assert len(labels) == 5
+    assert all(below >= above + 12 for above, below in pairwise(labels))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert harmless(visit)
     context.close()
