@@ -48,8 +48,8 @@ def writable(cluster: Cluster, template: str) -> Iterator[AppServer]:
     name = cluster.create(template)
     with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
         plant(owner)
-    urls = {"DATABASE_URL": "dash_read", "RANKSCOPE_WRITE_URL": "dash_write"}
-    started = AppServer(**{setting: cluster.plain_url(role, name) for setting, role in urls.items()})
+    reader, writer = (cluster.plain_url(role, name) for role in ("dash_read", "dash_write"))
+    started = AppServer(DATABASE_URL=reader, RANKSCOPE_WRITE_URL=writer)
     yield started
     started.stop()
     cluster.drop(name)
