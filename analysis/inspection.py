@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from queries.frames import frame
 from ranking.budget import TokenBudget, estimate_tokens
-from ranking.candidates import MissingEvidence
 from ranking.explanation import explain
-from ranking.flips import flip_distance
+from ranking.flips import flips_between
 from ranking.ranking import Ranking
 from ranking.sentences import DIGITS
 from ranking.why import why_above
@@ -52,10 +51,7 @@ STAGE_NAMES = {
     "TokenBudget": "budget",
 }
 NOT_IN_BLOCK = "does not fit the budget of {} tokens, or stands behind the first row that does not"
-OTHER_POOL = (
-    "How near it is to changing places cannot be told here: turning a knob changes which rows the cross-encoder reads, "
-    "and those were not read."
-)
+OTHER_POOL = "Cannot be told for {}: turning that changes which rows the cross-encoder reads, and those were not read."
 
 
 def stage_name(stage: Stage | type[Any]) -> str:
@@ -244,14 +240,17 @@ def _as_logged(logged: pd.DataFrame | None) -> dict[str, tuple[int | None, bool 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A row beside the one opened, why they stand so, and every knob that would swap them, the smallest turn first."""
+    """A row beside the one opened, why they stand so, and every knob that would swap them, the smallest turn first.
+
+    ``untold`` says of which knobs that is not known, and why.
+    """
 
     place: int
     title: str
     above: bool
     why: str
     flips: tuple[Flip, ...]
-    unknown: str | None = None
+    untold: str | None = None
 
 
 def neighbours(found: Retrieval, opened: str) -> tuple[Neighbour, ...]:
@@ -267,16 +266,11 @@ def neighbours(found: Retrieval, opened: str) -> tuple[Neighbour, ...]:
 
 def _neighbour(found: Retrieval, whole: Ranking, ids: list[Any], place: int, other: int, *, above: bool) -> Neighbour:
     upper, lower = (ids[other], ids[place]) if above else (ids[place], ids[other])
-    stages = found.stages[: len(whole.steps)]
-    unknown = None
-    flips: tuple[Flip, ...] = ()
-    try:
-        flips = flip_distance(whole.candidates, stages, upper, lower)
-    except MissingEvidence:
-        unknown = OTHER_POOL
+    flips = flips_between(whole.candidates, found.stages[: len(whole.steps)], upper, lower)
+    untold = OTHER_POOL.format(", ".join(flips.untold)) if flips.untold else None
     title = title_of(found, whole.candidates.position(ids[other]))
     places = {ids[place]: place + 1, ids[other]: other + 1}
-    return Neighbour(other + 1, title, above, why(whole, upper, lower, places), flips, unknown)
+    return Neighbour(other + 1, title, above, why(whole, upper, lower, places), flips.found, untold)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
+from analysis.voices import counted_voices, stored_voices
 from queries.replay import READING
-from queries.replay_texts import FullVectors, StoredForClusters
-from ranking.growth import corroborating_at, count_codes
+from queries.replay_texts import FullVectors
 from ranking.redundancy import TAG_SHARE, tag_matrix
-from ranking.simhash import fingerprints
 
 if TYPE_CHECKING:
     from analysis.replay_pool import Group, Pool
@@ -59,41 +58,17 @@ class Evidence:
         return self._alike[group]
 
     def _counted(self, bits: int, count_by: CountBy) -> list[Whole]:
-        stored = self._stored()
-        order = np.argsort(stored.id)
-        ids, groups = stored.id[order], self.pool.groups
+        groups = self.pool.groups
         asked = np.concatenate([group.id.ravel() for group in groups]) if groups else np.empty(0, "S16")
         moments = np.concatenate([np.repeat(group.at, group.candidates) for group in groups] or [np.empty(0, np.int64)])
-        place = np.searchsorted(ids, asked).clip(max=max(len(ids) - 1, 0))
-        known = np.flatnonzero(ids[place] == asked) if len(ids) else np.empty(0, np.int64)
-        row = order[place[known]] if len(ids) else known
-        counts = np.zeros(len(asked), np.int64)
-        agents = count_codes(stored.agent, count_by)
-        codes: dict[str | None, int] = {}
-        projects = np.array([codes.setdefault(name, len(codes)) for name in stored.project], np.int64)
-        for project in codes.values():
-            members = np.flatnonzero((projects == project) & (stored.tokens > 0))
-            local = np.full(len(projects), -1)
-            local[members] = np.arange(len(members))
-            mine = np.flatnonzero(local[row] >= 0)
-            counts[known[mine]] = corroborating_at(
-                stored.simhash[members],
-                stored.created[members],
-                local[row[mine]],
-                moments[known[mine]],
-                bits,
-                agents=None if agents is None else agents[members],
-            )
+        counts = counted_voices(self._stored(), asked, moments, bits, count_by)
         ends = np.cumsum([group.id.size for group in groups])
         parts = np.split(counts, ends[:-1])
         return [part.reshape(group.id.shape) for part, group in zip(parts, groups, strict=True)]
 
     def _stored(self) -> StoredVoices:
         if self._voices is None:
-            with self.store.reading(self.reach, READING, name="replay clusters") as snapshot:
-                self._voices = StoredForClusters(self.pool.org_id).read(snapshot)
-            fresh = list(self._voices.unhashed)
-            self._voices.simhash[fresh], self._voices.tokens[fresh] = fingerprints(list(self._voices.texts))
+            self._voices = stored_voices(self.store, self.reach, self.pool.org_id)
         return self._voices
 
     def _compared(self, group: Group) -> tuple[Flags, Scores]:

@@ -40,11 +40,13 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
     figure.add_trace(_labels([line for line in lines if line.label]))
     _draw_cut(figure, last, block)
     few = f"{len(lines)} of {candidates} candidates" if len(lines) < candidates else f"{candidates} candidates"
-    finish(figure, f"{_finding(standings, block)} ({few})", height=round(110 + ROW_HEIGHT * _height(deepest)))
+    finish(figure, _finding(standings, block), height=round(126 + ROW_HEIGHT * _height(deepest)))
+    # on a line of its own: a narrow window would cut off the end of one line
+    figure.update_layout(title_subtitle={"text": few, "font": {"size": 13}})
     many = last > FEW_STAGES
     figure.update_xaxes(
-        tickvals=stages["step"].tolist(), ticktext=[text if many else _tick(text) for text in stages["stage"]],
-        side="top", range=[-0.25, last + 0.12], zeroline=False, fixedrange=True, tickangle=-35 if many else 0,
+        tickvals=stages["step"].tolist(), ticktext=stages["stage"].tolist(), side="top", range=[-0.25, last + 0.12],
+        zeroline=False, fixedrange=True, tickangle=-60 if many else -30,  # level, they overprint in a narrow window
     )  # fmt: skip
     ticks = [place for place in range(1, deepest + 1) if deepest <= FEW or place % (5 if place <= CLOSER else 20) == 0]
     figure.update_yaxes(
@@ -55,7 +57,7 @@ def bump(standings: pd.DataFrame, opened: str | None, block: int, candidates: in
         showlegend=False,
         hovermode="closest",
         clickmode="event+select",
-        margin={"l": 8, "r": 200, "t": 110 if many else 84, "b": 8},
+        margin={"l": 8, "r": 200, "t": 136 if many else 108, "b": 8},
     )
     return figure
 
@@ -85,7 +87,9 @@ def _line(rows: list[dict[Hashable, Any]], opened: str | None) -> _Line:
     moved = places[0] - places[-1]
     way = "dropped" if dropped else "up" if moved > 0 else "down" if moved < 0 else "level"
     symbols = ["circle"] * (len(rows) - dropped) + ["x"] * dropped
-    label = "" if dropped and not is_opened else _label(rows[0]["title"], places[-1], moved, dropped=dropped)
+    # lines stand closer beyond the 25th place, too close for two labels
+    named = is_opened or (not dropped and places[-1] <= CLOSER)
+    label = _label(rows[0]["title"], places[-1], moved, dropped=dropped) if named else ""
     kind = f"{way} opened" if is_opened else way
     return _Line(kind, [int(row["step"]) for row in rows], list(map(_height, places)), symbols, label, _facts(rows))
 
@@ -142,10 +146,6 @@ def _label(title: str, final: int, moved: int, *, dropped: bool) -> str:
     return f"  {final} {arrow} {literal(short)}"
 
 
-def _tick(stage: str) -> str:
-    return stage.replace(" ", "<br>").replace("-", "-<br>")
-
-
 def _draw_cut(figure: go.Figure, last: int, block: int) -> None:
     """The line below the last row of the block, over the last step."""
     figure.add_shape(
@@ -170,4 +170,4 @@ def _finding(standings: pd.DataFrame, block: int) -> str:
         return "Nothing fits the block"
     if not entered:
         return f"The {block} in the block are the first {block} recalled"
-    return f"{entered} of the {block} in the block were not among the first {block} recalled"
+    return f"{entered} of {block} in the block were not among the first {block} recalled"

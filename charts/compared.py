@@ -15,78 +15,112 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-WIDTHS = {1: 90, 2: 54, 3: 36, 4: 27}  # characters of text beside a place, by number of lists
-LINE_FROM, LINE_TO = 0.74, 0.97  # where between two lists a line runs, the text being left of it
+LONGEST = 90  # characters of a text; the column cuts off what has no room
+COLUMN, LINES = 0.76, (0.79, 0.98)  # of a list's share of the width: its texts, and the lines to the next list
 ROW = 24  # pixels
 HOVER = 70
+HEAD = 0.1  # the row in which names stand
 
 
 def side_by_side(listed: pd.DataFrame, names: Sequence[str], notes: Mapping[int, str], k: int, title: str) -> go.Figure:
     """The best ``k`` of each list, ``listed`` having column, rank (from 1), id, text and in_block of all that is known.
 
     ``notes`` say of a list why it has no rows. A filled mark is in the memory block, a diamond is not among the first
-    list's best k. Lines up are teal, lines down vermilion.
+    list's best k. Lines up are teal, lines down vermilion; they have room of their own, and texts end before it.
     """
     shown = listed[listed["rank"] <= k]
-    figure = go.Figure([*_lines(shown, len(names)), _places(shown, listed, names)])
-    for place, name in enumerate(names):
-        _say(figure, place, 0.1, f"<b>{literal(shortened(name, WIDTHS[len(names)]))}</b>")
-        if place in notes:
-            _say(figure, place, 1.0, literal(notes[place]), color=DEGRADED)
+    lists = len(names)
+    figure = go.Figure([*_lines(shown, lists), *(_name(place, name) for place, name in enumerate(names))])
+    told = _told(listed, names)
+    first = {id_ for column, _, id_, _, _ in _rows(shown) if column == 0}
+    newcomers = bool((listed["column"] == 0).any())
+    for place in range(lists):
+        figure.add_trace(_places(shown[shown["column"] == place], place, told, first if newcomers else None))
+    for place, note in notes.items():
+        figure.add_annotation(
+            x=0, y=1.0, text=literal(note), showarrow=False, xanchor="left", xref=_axis_of(place),
+            font={"size": 13, "color": DEGRADED},
+        )  # fmt: skip
     rows = int(shown["rank"].max()) if len(shown) else 1
     figure.update_layout(showlegend=False)
     figure = finish(figure, literal(title), height=64 + ROW * (rows + 1))
     figure.update_layout(hovermode="closest", hoverlabel={"align": "left"}, margin={"t": 36})
-    figure.update_xaxes(visible=False, fixedrange=True, range=[-0.03, len(names) - 1 + LINE_TO])
+    for place in range(lists):
+        last = place == lists - 1
+        figure.update_layout({
+            _layout_axis(place): _axis([place / lists, (place + (1 if last else COLUMN)) / lists]),
+            **({} if last else {_layout_axis(lists + place): _axis([(place + at) / lists for at in LINES])}),
+        })  # fmt: skip
     figure.update_yaxes(visible=False, fixedrange=True, range=[rows + 0.6, -0.4])
     return figure
 
 
-def _say(figure: go.Figure, column: int, row: float, text: str, **font: str) -> None:
-    figure.add_annotation(
-        x=column, y=row, text=text, showarrow=False, xanchor="left", align="left", font={"size": 13, **font}
-    )
+def _axis(domain: list[float]) -> dict[str, object]:
+    return {"visible": False, "fixedrange": True, "range": [-0.07, 1], "domain": domain, "anchor": "y"}
+
+
+def _layout_axis(number: int) -> str:
+    return "xaxis" if not number else f"xaxis{number + 1}"
+
+
+def _axis_of(number: int) -> str:
+    return "x" if not number else f"x{number + 1}"
+
+
+def _name(place: int, name: str) -> go.Scatter:
+    """What stands above a list."""
+    return go.Scatter(
+        x=[0], y=[HEAD], text=[f"<b>{literal(shortened(name, LONGEST))}</b>"], mode="text", textposition="middle right",
+        textfont={"size": 13}, hovertext=literal(name), hoverinfo="text", xaxis=_axis_of(place), cliponaxis=True,
+        name=f"name {place}",
+    )  # fmt: skip
 
 
 def _lines(shown: pd.DataFrame, columns: int) -> list[go.Scatter]:
-    """One trace per direction, each a series of strokes with gaps between."""
-    strokes: dict[str, tuple[list[float | None], list[float | None]]] = {}
+    """One trace per direction between two lists, each a series of strokes with gaps between."""
+    strokes: dict[tuple[int, str], tuple[list[float | None], list[float | None]]] = {}
     ranks: dict[tuple[int, str], int] = {(column, id_): rank for column, rank, id_, _, _ in _rows(shown)}
     for (column, id_), rank in ranks.items():
         after = ranks.get((column + 1, id_)) if column + 1 < columns else None
         if after is not None:
             colour = NEUTRAL if after == rank else UP if after < rank else DOWN
-            xs, ys = strokes.setdefault(colour, ([], []))
-            xs += [column + LINE_FROM, column + LINE_TO, None]
+            xs, ys = strokes.setdefault((column, colour), ([], []))
+            xs += [0, 1, None]
             ys += [rank, after, None]
     return [
-        go.Scatter(x=xs, y=ys, mode="lines", line={"color": colour, "width": 1.6}, hoverinfo="skip")
-        for colour, (xs, ys) in strokes.items()
+        go.Scatter(
+            x=xs,
+            y=ys,
+            mode="lines",
+            line={"color": colour, "width": 1.6},
+            hoverinfo="skip",
+            xaxis=_axis_of(columns + column),
+        )
+        for (column, colour), (xs, ys) in strokes.items()
     ]
 
 
-def _places(shown: pd.DataFrame, listed: pd.DataFrame, names: Sequence[str]) -> go.Scatter:
-    """A mark and the beginning of the text at every place."""
-    first = set(shown.loc[shown["column"] == 0, "id"])
-    has_first = bool((listed["column"] == 0).any())
-    new = [has_first and id_ not in first for id_ in shown["id"]]
+def _places(rows: pd.DataFrame, place: int, told: Mapping[str, str], first: set[str] | None) -> go.Scatter:
+    """A mark and the beginning of the text at every place of one list."""
+    new = [first is not None and id_ not in first for id_ in rows["id"]]
     symbols = [
         f"{'diamond' if is_new else 'circle'}{'' if block else '-open'}"
-        for is_new, block in zip(new, shown["in_block"], strict=True)
+        for is_new, block in zip(new, rows["in_block"], strict=True)
     ]
-    width = WIDTHS[len(names)]
-    places = zip(shown["rank"], shown["text"], strict=True)
-    told = _told(listed, names)
+    places = zip(rows["rank"], rows["text"], strict=True)
     return go.Scatter(
-        x=shown["column"],
-        y=shown["rank"],
+        x=[0] * len(rows),
+        y=rows["rank"],
         mode="markers+text",
-        text=[f" {rank}  {literal(shortened(text, width - 3))}" for rank, text in places],
+        text=[f" {rank}  {literal(shortened(text, LONGEST))}" for rank, text in places],
         textposition="middle right",
         textfont={"size": 13},
-        hovertext=[told[id_] for id_ in shown["id"]],
+        hovertext=[told[id_] for id_ in rows["id"]],
         hoverinfo="text",
         marker={"symbol": symbols, "size": 9, "color": [UP if is_new else "#8FA3AD" for is_new in new]},
+        xaxis=_axis_of(place),
+        cliponaxis=True,
+        name=f"list {place}",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,6 +12,7 @@ from analysis.compared import PipelineRun, compared, run_pipelines, runs_from_js
 from charts.compared import shortened, side_by_side
 from controls import working
 from controls.messages import MISSING
+from controls.pipeline import LABELS
 from controls.view import view
 from queries.scope import Scope
 from ranking.cross_encoder import CrossEncoder
@@ -31,7 +31,6 @@ OTHERS = 3
 K, MOST_K = 10, 50
 TOP = "top"  # in the address; k is a knob of the pipeline there
 LETTERS = "ABCD"
-RECENT = timedelta(hours=1)
 CHIP = 44
 
 
@@ -43,8 +42,11 @@ class Chosen:
     faults: tuple[str, ...]
 
 
-def panel(found: Retrieval, memory: Memory) -> None:
-    """Choose pipelines and k, then lists side by side, how far they agree, and what enters and leaves the block."""
+def panel(found: Retrieval, memory: Memory, name: str) -> None:
+    """Choose pipelines and k, then lists side by side, how far they agree, and what enters and leaves the block.
+
+    ``name`` is what the present pipeline is called wherever it is chosen.
+    """
     chosen, k = _choose(found)
     for fault in chosen.faults:
         st.text(fault)
@@ -55,10 +57,11 @@ def panel(found: Retrieval, memory: Memory) -> None:
     if others is None:
         return
     result = compared((PipelineRun.of(found), *others), k)
-    labels = [f"{letter} · {_label(run.pipeline)}" for letter, run in zip(LETTERS, result.runs, strict=False)]
+    called = (name, *(_label(text) for text in chosen.pipelines))
+    labels = [f"{letter} · {each}" for letter, each in zip(LETTERS, called, strict=False)]
     _trouble(result, labels)
     st.plotly_chart(
-        side_by_side(_listed(result), labels, _notes(result), k, _finding(result, labels)),
+        side_by_side(_listed(result), labels, _notes(result), k, _finding(result)),
         key="compare_lists",
         config={"displayModeBar": False},
         alt="The best observations of each pipeline side by side, lines joining the same observation",
@@ -90,12 +93,12 @@ def read_address(said: Sequence[str]) -> Chosen:
 def _choose(found: Retrieval) -> tuple[Chosen, int]:
     said = [part for text in st.query_params.get_all("vs") for part in text.split(",") if part.strip()]
     chosen, k = read_address(said), _k(st.query_params.get(TOP))
-    picked = list(dict.fromkeys(said))[: OTHERS + 1]
+    picked = [LABELS.get(text.upper(), text) for text in list(dict.fromkeys(said))[: OTHERS + 1]]
     # The address is the state: the controls show it, and their callbacks change it.
     st.session_state["pick_vs"] = picked
     st.session_state["pick_k"] = k
-    # No labels of our own: where new options may be typed, the browser sends back what it shows.
-    presets = [name for name in PRESETS if name != found.pipeline]
+    # Where new options may be typed, the browser sends back what it shows: the options are the labels themselves.
+    presets = [LABELS[name] for name in PRESETS if name != found.pipeline]
     left, right = st.columns((5, 1), vertical_alignment="bottom")
     left.multiselect(
         "Compare with",
@@ -118,7 +121,8 @@ def _k(said: str | None) -> int:
 
 
 def _picked_pipelines() -> None:
-    picked: list[str] = st.session_state["pick_vs"]
+    names = {label: name for name, label in LABELS.items() if name in PRESETS}
+    picked = [names.get(label, label) for label in st.session_state["pick_vs"]]
     if picked:
         st.query_params["vs"] = ",".join(picked)
     else:
@@ -134,13 +138,10 @@ def _picked_k() -> None:
 
 
 def _label(text: str) -> str:
-    """A preset's name, or the stages of a pipeline's text."""
+    """What a preset is called, or the stages of a pipeline's text."""
     if text.upper() in PRESETS:
-        return text.upper()
-    try:
-        stages = from_text(text)
-    except PipelineError:
-        return shortened(text, CHIP)
+        return LABELS[text.upper()]
+    stages = from_text(text)
     return shortened(" → ".join(type(stage).__name__ for stage in stages), CHIP)
 
 
@@ -159,19 +160,12 @@ def _others(found: Retrieval, memory: Memory, pipelines: Sequence[Pipeline]) -> 
             "project": session.project_id,
             "work_type": session.work_type,
             "pipelines": [to_text(stages) for stages in pipelines],
-            "moment": _moment(found.at),
+            "at": found.at.isoformat(),
         },
         Scope.of_days(view().scope.reach, day, day, session.org_id),
         words="Comparing pipelines",
-        beside={"at": found.at.isoformat()},
     )
     return None if value is None else runs_from_json(value)
-
-
-def _moment(at: datetime) -> str:
-    """What tells two moments apart: a logged one exactly, the present by the minute, or each rerun would ask anew."""
-    recent = datetime.now(UTC) - at < RECENT
-    return at.isoformat(timespec="minutes") if recent else at.isoformat()
 
 
 def _listed(result: Compared) -> pd.DataFrame:
@@ -198,15 +192,16 @@ def _trouble(result: Compared, labels: Sequence[str]) -> None:
         st.text("\n".join(told))
 
 
-def _finding(result: Compared, labels: Sequence[str]) -> str:
+def _finding(result: Compared) -> str:
+    """How many of the best the others keep, by letter: names would not fit a narrow window."""
     pairs = result.against_present()
     if not pairs:
         return "Nothing to compare with"
     first = set(result.runs[0].ids[: result.k])
     kept = [
-        f"{labels[pair.second]} keeps {len(first & set(result.runs[pair.second].ids[: result.k]))}" for pair in pairs
+        f"{LETTERS[pair.second]} keeps {len(first & set(result.runs[pair.second].ids[: result.k]))}" for pair in pairs
     ]
-    return f"Of the {len(first)} best of {labels[0]}, {', '.join(kept)}"
+    return f"Of the {len(first)} best of {LETTERS[0]}, {', '.join(kept)}"
 
 
 def _agreement(result: Compared, labels: Sequence[str]) -> None:
@@ -282,8 +277,8 @@ def _flips(result: Compared, labels: Sequence[str]) -> None:
 
 
 READING = (
-    "Filled: in the memory block. Diamond: not among the best k of A. Lines to the right rise (teal) or fall "
-    "(vermilion) in the next list; where there is none, the observation is not among its best k."
+    "Filled: in the memory block. Diamond: not among the best k of A. Lines join neighbouring lists only: a memory "
+    "rises (teal), falls (vermilion) or stays (grey) in the next; without a line it is not among that list's best k."
 )
 TROUBLE = "A list that failed is not an empty list, and one that is degraded may differ for that reason alone."
 OVERLAP = "Shared observations among the best k, as a share of the shorter list's best k."

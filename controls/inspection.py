@@ -7,18 +7,36 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from analysis.inspection import left_out, listed, neighbours, text_of
+from analysis.inspection import before_budget, left_out, listed, neighbours, text_of
 from controls import address
 from controls.links import observation_address
 from controls.messages import counted
 from ranking.pair_scorer import ScorerUsed
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from analysis.inspection import Neighbour
     from ranking.flips import Flip
     from retrieval.retrieve import Retrieval
 
 FEW_FLIPS = 3
+WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lines
+ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows without scrolling
+PICTURE = 600  # pixels; what is left of the width belongs to the settings, and where that is too little they go below
+WIDEST, TALL = 470, 560  # pixels of the settings, about as high as the picture beside them
+DIGITS, ALL = "digits", "all"
+# how candidates were recalled, as an operator would say it
+SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
+WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by vector and keywords"}
+
+
+def beside_settings() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window."""
+    with st.container(horizontal=True):
+        picture = st.container(width=PICTURE, key="picture")
+        rest = st.container(key="pipeline")
+    return picture, rest.container(width=WIDEST, height=TALL, border=True)
 
 
 def strip(found: Retrieval) -> None:
@@ -29,11 +47,13 @@ def strip(found: Retrieval) -> None:
             st.markdown(":orange[:material/warning:]", width="content")
             st.text(f"{reason[:1].upper()}{reason[1:]}")
     scorer = "" if found.scorer_used is ScorerUsed.NONE else f" · pairs scored by {_scorer(found.scorer_used)}"
-    st.caption(
-        f"As of {found.at:%-d %b %H:%M} UTC · {counted(len(found.ranking.candidates), 'candidate')} recalled by "
-        f"{found.way} · {len(found.block.ids)} in the block, {found.block.tokens:,} of {found.block.budget:,} tokens"
-        f"{scorer} · nothing is recorded"
-    )
+    recalled = f"{counted(len(found.ranking.candidates), 'candidate')} recalled {_way(found.way)}"
+    packed = f"{len(found.block.ids)} in the block, {found.block.tokens:,} of {found.block.budget:,} tokens"
+    st.caption(f"As of {found.at:%-d %b %H:%M} UTC · {recalled} · {packed}{scorer} · nothing is recorded")
+
+
+def _way(way: str) -> str:
+    return "by keywords alone" if way.endswith(" by keyword") else WAYS.get(way, f"by {way}")
 
 
 def _scorer(used: ScorerUsed) -> str:
@@ -58,17 +78,32 @@ def close() -> None:
 
 
 def heading(found: Retrieval, label: str) -> None:
-    """What was opened: its id and what it says, verbatim."""
-    st.text(f"Observation {label}")
-    st.page_link(
-        "observation.py", label="Its whole life", icon=":material/article:", query_params=observation_address(label)
-    )
+    """What was opened: its place, its id and what it says, verbatim; ways to its whole life and back to the list."""
+    ranked = before_budget(found).ids()
+    place = f"№ {ranked.index(label) + 1} of {len(ranked)}" if label in ranked else "Dropped"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"{place} · {label}")
+        st.page_link(
+            "observation.py", label="Its whole life", icon=":material/article:", query_params=observation_address(label)
+        )
+        st.button("Close", key="close_row", type="tertiary", icon=":material/close:", on_click=close)
     st.code(text_of(found, label), language=None, wrap_lines=True, height="content")
+
+
+def _all_digits(key: str) -> bool:
+    """Whether scores are shown as the library computed them; the address says so."""
+    st.session_state[key] = address.said(DIGITS) == ALL
+    help_ = "Scores as the library computed them, without rounding."
+    return st.toggle("All digits", key=key, on_change=_digits_toggled, args=(key,), help=help_)
+
+
+def _digits_toggled(key: str) -> None:
+    address.say(**{DIGITS: ALL if st.session_state[key] else None})
 
 
 def bars(frame: pd.DataFrame) -> None:
     """The waterfall in words and numbers, all digits on demand."""
-    exact = st.toggle("All digits", key="all_digits", help="Scores as the library computed them, without rounding.")
+    exact = _all_digits("bar_digits")
     shown = pd.DataFrame(
         {
             "stage": frame["stage"],
@@ -78,17 +113,19 @@ def bars(frame: pd.DataFrame) -> None:
             "how": frame["sentence"],
         }
     )
-    wide = 190 if exact else 85
+    wide = 170 if exact else 75
     st.dataframe(
         shown,
         hide_index=True,
         key="bars",
+        height="content",
+        row_height=WRAPPED,
         column_config={
-            "stage": st.column_config.TextColumn("Stage", width=115),
+            "stage": st.column_config.TextColumn("Stage", width=105),
             "delta": st.column_config.TextColumn("Change", width=wide, alignment="right"),
             "score": st.column_config.TextColumn("Score after", width=wide, alignment="right"),
-            "place": st.column_config.NumberColumn("Place", width=60, help="Empty where the stage dropped it."),
-            "how": st.column_config.TextColumn("How", width="large"),
+            "place": st.column_config.NumberColumn("Place", width=55, help="Empty where the stage dropped it."),
+            "how": st.column_config.TextColumn("How", width=285),
         },
     )
 
@@ -96,17 +133,18 @@ def bars(frame: pd.DataFrame) -> None:
 def beside(found: Retrieval, label: str | None) -> None:
     """The rows above and below the one opened, why they stand so, and how far they are from changing places."""
     for other in () if label is None else neighbours(found, label):
-        where = "Above it" if other.above else "Below it"
-        st.text(f"{where}, № {other.place}: {other.title}\n{other.why}.")
+        where = f"Why № {other.place} stands above it" if other.above else f"Why it stands above № {other.place}"
+        st.text(f"{where}, {other.title}\n{other.why}.")
         st.caption(_distance(other))
 
 
 def _distance(other: Neighbour) -> str:
-    if other.unknown is not None:
-        return other.unknown
-    if not other.flips:
-        return "Flip distance: no single knob of this pipeline makes the two change places."
-    return "Flip distance: they change places at " + "; or ".join(map(_flip, other.flips[:FEW_FLIPS])) + "."
+    told = [] if other.untold is None else [other.untold]
+    if other.flips:
+        told.insert(0, "They change places at " + "; or ".join(map(_flip, other.flips[:FEW_FLIPS])) + ".")
+    elif not told:
+        told.append("No single knob of this pipeline makes the two change places.")
+    return f"Flip distance: {' '.join(told)}"
 
 
 def _flip(flip: Flip) -> str:
@@ -116,7 +154,7 @@ def _flip(flip: Flip) -> str:
 def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     """The list, best first; a button opens a row by its id."""
     rows = listed(found, logged)
-    exact = st.toggle("All digits", key="list_digits", help="Scores as the library computed them, without rounding.")
+    exact = _all_digits("list_digits")
     shown = pd.DataFrame(
         {
             "open": "Open",
@@ -127,7 +165,7 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
             "logged": rows["logged_place"],
             "given": rows["logged_injected"],
             "memory": rows["title"],
-            "why": rows["why"],
+            "why": rows["why"].str.replace(SINCE, "", regex=True),
             "routes": rows["routes"],
             "text": rows["content"],
             "id": rows["id"],
@@ -136,8 +174,9 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     if logged is None:
         shown = shown.drop(columns=["logged", "given"])
     st.dataframe(
-        shown, hide_index=True, key="list", row_height=38, column_config=_columns(tuple(rows["id"]), exact=exact)
-    )
+        shown, hide_index=True, key="list", row_height=ROW, column_config=_columns(tuple(rows["id"]), exact=exact),
+        height="content" if len(shown) <= WHOLE else ROW * WHOLE,
+    )  # fmt: skip
     if logged is not None:
         _lost(found, logged)
 
@@ -145,15 +184,13 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
 def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
     config = st.column_config
     return {
-        "open": config.ButtonColumn(
-            "", width="small", type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)
-        ),
+        "open": config.ButtonColumn("", width=65, type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)),
         "place": config.NumberColumn("Place", width=55, help="After every stage but the budget, from 1."),
         "moved": config.TextColumn("Moved", width=60, help="Against the order in which it was recalled."),
         "block": config.CheckboxColumn("In block", width=65),
         "score": config.TextColumn("Score", width=180 if exact else 75, alignment="right"),
-        "memory": config.TextColumn("Memory", width=260),
-        "why": config.TextColumn("Why above the one below", width=430),
+        "memory": config.TextColumn("Memory", width=215),
+        "why": config.TextColumn("Why above the one below: the stage that decided", width=400),
         "routes": config.TextColumn("Found by", width=200, help="The routes that found it and its place in each."),
         "logged": config.NumberColumn("Logged place", width=95, help="Its place by weight when it was logged, from 1."),
         "given": config.CheckboxColumn("Was given", width=80, help="Whether it was in the logged block."),
@@ -175,7 +212,7 @@ def _lost(found: Retrieval, logged: pd.DataFrame) -> None:
         st.caption(f"{counted(gone, 'logged candidate')} would not be recalled now: deleted, inactive, or outranked.")
 
 
-def block(found: Retrieval, _logged: pd.DataFrame | None) -> None:
+def block(found: Retrieval) -> None:
     """The text the agent would be given, against its budget, and what did not fit first."""
     packed = found.block
     st.progress(

@@ -1,4 +1,8 @@
-"""Addresses of the things that pages open, each with the scope carried on."""
+"""Addresses of the things that pages open, each with the scope carried on; going back leads to where one was.
+
+A button in a table leaves its page by ``st.switch_page``, which makes two steps in the browser's history: this page at
+the other's address, then the other page. Whoever comes back to the first is shown what they had left instead.
+"""
 
 from __future__ import annotations
 
@@ -9,43 +13,71 @@ import streamlit as st
 from controls.scope import scope_address
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from streamlit.elements.lib.column_types import ButtonColumnResult, ColumnConfig
 
-GOING = "going_to"
+GOING, LEFT = "going_to", "left_behind"
+REMEMBERED = 50  # departures of one session
+
+Address = dict[str, str]
 
 
-def observation_address(observation: str) -> dict[str, str]:
+def observation_address(observation: str) -> Address:
     """The query parameters of a link to the Observation page."""
     return scope_address() | {"observation": str(observation)}
 
 
-def retrieval_address(retrieval: str) -> dict[str, str]:
+def retrieval_address(retrieval: str) -> Address:
     """The query parameters of a link to the Inspector, opened at a logged retrieval."""
     return scope_address() | {"retrieval": str(retrieval)}
 
 
-def open_column(key: str, ids: Sequence[str], page: str, name: str) -> ButtonColumnResult | ColumnConfig:
-    """A column of buttons that open a page at the row's id.
+def open_column(key: str, ids: Sequence[str], page: str, name: str, **more: str) -> ButtonColumnResult | ColumnConfig:
+    """A column of buttons that open a page at the row's id; ``more`` stands in the address beside it.
 
     The ids go along as they were when the row was drawn: a table that has changed meanwhile cannot lead astray.
     """
     return st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key=key, on_click=_clicked, args=(key, tuple(ids), page, name)
+        "", width="small", type="tertiary", key=key, on_click=_clicked, args=(key, tuple(ids), page, name, more)
     )
 
 
-def _clicked(key: str, ids: tuple[str, ...], page: str, name: str) -> None:
+def _clicked(key: str, ids: tuple[str, ...], page: str, name: str, more: Mapping[str, str]) -> None:
     clicked = st.session_state[key]
     if clicked is not None and 0 <= clicked["row"] < len(ids):
-        st.session_state[GOING] = (page, name, ids[clicked["row"]])
+        go(page, **more, **{name: ids[clicked["row"]]})
 
 
-def follow() -> None:
-    """Go where the last click led, if it led anywhere: a callback itself cannot leave its page."""
+def go(page: str, **said: str) -> None:
+    """Open a page at an address when this one runs next: a callback itself cannot leave its page."""
+    st.session_state[GOING] = (page, said)
+
+
+def follow(here: str) -> None:
+    """Go where the last click led, if it led anywhere; or, come back by the browser's button, show what was left."""
     going = st.session_state.pop(GOING, None)
     if going is None:
+        _come_back(here)
         return
-    page, name, value = going
-    st.switch_page(page, query_params=scope_address() | {name: value})
+    page, said = going
+    target = scope_address() | said
+    if page == here:
+        st.query_params.from_dict(target)
+        st.rerun()
+    left = st.session_state.setdefault(LEFT, {})
+    left[here, _key(target)] = st.query_params.to_dict()
+    while len(left) > REMEMBERED:
+        del left[next(iter(left))]
+    st.switch_page(page, query_params=target)
+
+
+def _come_back(here: str) -> None:
+    was = st.session_state.get(LEFT, {}).get((here, _key(st.query_params.to_dict())))
+    if was is not None and was != st.query_params.to_dict():
+        st.query_params.from_dict(was)
+        st.rerun()
+
+
+def _key(address: Address) -> frozenset[tuple[str, str]]:
+    return frozenset(address.items())

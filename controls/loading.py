@@ -16,6 +16,7 @@ from analysis.pins import PinResult, check
 from analysis.realised import realised
 from analysis.replay_flags import flag_flip
 from analysis.replay_outcomes import outcomes
+from analysis.voices import stored_voices
 from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
     from queries.engine import Question
     from queries.flags.registry import State
     from queries.pins import Pin
+    from queries.replay_texts import StoredVoices
     from retrieval.pipelines import Pipeline
     from retrieval.retrieve import Recollection
-
 
 log = logging.getLogger("rankscope.store")
 
@@ -89,21 +90,24 @@ def recollected(
 ) -> Recollection:
     """What a question brings back, kept for every pipeline that recalls alike: ranking it anew then asks no store."""
     needs = tuple(asks_for(stages, kind) for kind in (Mmr, Corroboration, SessionSupport))
-    asked = (
-        session.org_id,
-        session.project_id,
-        session.work_type,
-        query,
-        at,
-        way_for(stages).value,
-        wanted(stages),
-        needs,
-    )
+    who = (session.org_id, session.project_id, session.work_type)
+    asked = (*who, query, at, way_for(stages).value, wanted(stages), needs)
     key = reach_key(scope.reach)
     try:
         return _recollected(key, repr(asked), _version(key), session, query, stages, at)
     except _NotFoundError as failure:
         return failure.recollection
+
+
+def voices(scope: Scope, org: str) -> StoredVoices:
+    """An organization's fingerprints, kept until its data change, so that a threshold is tried without the store."""
+    key = reach_key(scope.reach)
+    return _voices(key, org, _version(key), scope.reach)
+
+
+@st.cache_data(ttl=300, max_entries=4, show_spinner="Reading fingerprints")
+def _voices(scope_key: str, org: str, version: str, _reach: Reach) -> StoredVoices:  # noqa: ARG001 - the first three are the key
+    return stored_voices(store(), _reach, org)
 
 
 class _NotFoundError(Exception):
@@ -124,7 +128,8 @@ def _recollected(
     _stages: Pipeline,
     _at: datetime | None,
 ) -> Recollection:
-    found = recollect(memory(), _session, _query, _stages, _at)
+    minute = datetime.now(UTC).replace(second=0, microsecond=0)  # whoever asks the same within it shares one answer
+    found = recollect(memory(), _session, _query, _stages, _at or minute)
     if found.failed is not None:
         raise _NotFoundError(found)
     return found

@@ -124,6 +124,11 @@ def nothing_found(what: str) -> None:
     st.info(f"No {what} in this scope. Choose a longer window or another organization.", icon=":material/search_off:")
 
 
+def never_retrieved() -> None:
+    """An observation that no retrieval ever logged, in its whole life."""
+    st.info("No retrieval has ever brought this observation back.", icon=":material/search_off:")
+
+
 def no_such_retrieval() -> None:
     """An id that names no logged retrieval, or one that whoever asks may not see: the same words for both."""
     st.warning(

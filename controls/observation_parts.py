@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from controls import links, messages, observations
+from controls import address, links, messages, observations
 from controls.loading import load
 from controls.messages import MISSING, counted, number
 from controls.observation import OUR_SCHEMA
@@ -17,14 +17,32 @@ from queries.observation.record import STEPS
 from queries.observation.retrieved import PAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamlit.elements.lib.mutable_tab_container import TabContainer
+
     from controls.observation import Dossier
+
+PART, TABS = "part", "pick_part"
+
+
+def tabs(labels: Sequence[str]) -> Sequence[TabContainer]:
+    """The parts; the one that the address names is open."""
+    named = address.said(PART)
+    st.session_state[TABS] = named if named in labels else labels[0]
+    return st.tabs(labels, key=TABS, on_change=_picked, args=(labels[0],))
+
+
+def _picked(first: str) -> None:
+    picked = st.session_state[TABS]
+    address.say(**{PART: None if picked == first else picked})
 
 
 def retrievals(found: Dossier) -> None:
     """A page of the retrievals that logged it; each opens in the Inspector."""
     total, rows = int(found.totals["retrievals"]), found.retrievals
     if not total:
-        messages.nothing_found("retrievals of this observation")
+        messages.never_retrieved()
         return
     page = rows.head(PAGE)
     outcomes = {name: int(found.totals[name]) for name in ("accepted", "rework", "rejected")}
@@ -51,7 +69,9 @@ def retrievals(found: Dossier) -> None:
         hide_index=True,
         key="retrievals",
         column_config={
-            "open": links.open_column("open_retrieval", tuple(page["retrieval"]), "inspector.py", "retrieval"),
+            "open": links.open_column(
+                "open_retrieval", tuple(page["retrieval"]), "inspector.py", "retrieval", org=str(found.scope.org)
+            ),
             "at": st.column_config.DatetimeColumn("When (UTC)", format=observations.WHEN, timezone="UTC", width=135),
             "query": st.column_config.TextColumn("Query", width=300),
             "unweighted": st.column_config.NumberColumn("Unweighted", help="Its rank by relevance alone, from 1."),
@@ -201,7 +221,7 @@ def _contradiction(place: int, row: pd.Series[Any]) -> None:
 
 
 def _go(observation: str) -> None:
-    st.session_state[links.GOING] = (observations.PAGE, "observation", observation)
+    links.go(observations.PAGE, observation=observation)
 
 
 def neighbours(found: Dossier) -> None:

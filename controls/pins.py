@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import secrets
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
 from analysis.inspection import before_budget
 from analysis.pins import Outcome, PinResult, pin_of, to_json
 from controls import loading, messages
 from controls.access import NotAllowedError, require
+from controls.choosing import choose_one
 from controls.messages import counted, number
 from controls.view import view
 from queries.engine import LIST
@@ -104,38 +104,22 @@ def _list(stored: tuple[StoredPin, ...], results: dict[str, PinResult]) -> None:
     degraded = dict.fromkeys(reason for result in results.values() for reason in result.degraded)
     if degraded:
         st.caption(f":orange[:material/warning: degraded:] {counted(len(degraded), 'reason')}, listed in the table")
-    numbers = tuple(each.id for each in stored)
-    chosen = _chosen(stored)
-    key = f"pins_{hash(numbers) & 0xFFFFFFFF:x}"
-    shown = pd.DataFrame(
-        {
-            "shown": ["▸" if chosen is not None and each.id == chosen.id else "" for each in stored],
-            "name": [one_line(each.name) for each in stored],
-            "result": [_sign(each, results) for each in stored],
-            "why": [_why(each, results) for each in stored],
-            "query": [one_line(each.query) for each in stored],
-            "by": [each.created_by for each in stored],
-            "since": [each.created_at for each in stored],
-            "id": numbers,
-        }
-    )
-    st.dataframe(
-        shown,
-        hide_index=True,
-        key=key,
-        on_select=partial(_picked, key, numbers),
-        selection_mode="single-row",
-        column_config={
-            "shown": st.column_config.TextColumn("", width=30),
-            "name": st.column_config.TextColumn("Pin", width="medium"),
-            "result": st.column_config.TextColumn("Result", width=90),
-            "why": st.column_config.TextColumn("Why", width="large"),
-            "query": st.column_config.TextColumn("Question", width="medium"),
-            "by": st.column_config.TextColumn("By", width="small"),
-            "since": st.column_config.DatetimeColumn("Since", width="small", format="YYYY-MM-DD"),
-            "id": st.column_config.NumberColumn("Id", width=60),
-        },
-    )
+    rows: dict[str, list[Any]] = {
+        "name": [one_line(each.name) for each in stored],
+        "result": [_sign(each, results) for each in stored],
+        "why": [_why(each, results) for each in stored],
+        "query": [one_line(each.query) for each in stored],
+        "by": [each.created_by for each in stored],
+        "since": [each.created_at for each in stored],
+    }
+    column = st.column_config
+    choose_one(CHOSEN, [each.id for each in stored], rows, {
+        "name": column.TextColumn("Pin", width="medium"), "result": column.TextColumn("Result", width=90),
+        "why": column.TextColumn("Why", width="large"), "query": column.TextColumn("Question", width="medium"),
+        "by": column.TextColumn("By", width="small"),
+        "since": column.DatetimeColumn("Since", width="small", format="YYYY-MM-DD"),
+        "id": column.NumberColumn("Id", width=60),
+    })  # fmt: skip
 
 
 def _sign(stored: StoredPin, results: dict[str, PinResult]) -> str:
@@ -264,11 +248,3 @@ def _file_name() -> str:
 def _chosen(stored: tuple[StoredPin, ...]) -> StoredPin | None:
     said = st.query_params.get(CHOSEN)
     return next((each for each in stored if str(each.id) == said), None)
-
-
-def _picked(key: str, numbers: tuple[int, ...]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows and 0 <= rows[0] < len(numbers):
-        st.query_params[CHOSEN] = str(numbers[rows[0]])
-    else:
-        st.query_params.pop(CHOSEN, None)

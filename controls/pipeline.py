@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.inspection import stage_name
-from controls import address
+from controls import address, parts, threshold
 from controls.stages import (
+    KNOBS,
     NAMES,
     PARTS,
     STARTS,
@@ -54,19 +55,23 @@ START_LABELS = {
     "scores": "Vector and keywords, by score",
 }
 NEURAL, LEXICAL = "neural", "lexical"
+START = "start"
 NOTES = {
-    Corroboration: "Voices are those of the last aggregation pass, counted at its own SimHash threshold. Another "
-    "threshold needs another pass, so there is no slider for it here.",
     SessionRecency: "Only the process that serves a session knows what it was shown: adds nothing here.",
 }
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The stages to run and who scores pairs."""
+    """The stages to run, what to call them, who scores pairs, and within how many bits two texts say the same.
+
+    ``bits`` is None where the voices of the last aggregation pass count.
+    """
 
     stages: Pipeline
+    name: str
     scorer: str
+    bits: int | None = None
 
     def scorer_from(self, own: PairScorer) -> PairScorer:
         """The process's own scorer, or words alone."""
@@ -83,24 +88,30 @@ def choose(asked: Asked, own: PairScorer) -> Chosen:
     )
     read = from_address(address.part(NAMES), base)
     _warn(read.ignored)
-    stages = read.stages
+    stages, changed = read.stages, to_address(read.stages, base)
+    bits = threshold.said() if holds(stages, Corroboration) else None
+    turned = len(changed) + (bits is not None)
     with st.container(horizontal=True, vertical_alignment="center"):
-        changed = to_address(stages, base)
-        st.caption(f"{len(changed)} changed" if changed else "As the preset has it")
-        st.button(
-            "Reset all", key="reset_all", type="tertiary", disabled=not changed, on_click=_write, args=(base, base)
-        )
-    _start(stages, base)
+        st.caption(f"{turned} changed" if turned else "As the preset has it")
+        st.button("Reset all", key="reset_all", type="tertiary", disabled=not turned, on_click=_reset, args=(base,))
+    by_kind = {kind: name for name, kind in PARTS.items()}
+    differs = {by_kind[knob.stage] for knob in KNOBS if knob.key in changed and knob.stage in by_kind}
+    shown = parts.opened(START, differs | ({by_kind[Corroboration]} if bits is not None else set()))
+    _start(stages, base, shown)
     _pick_parts(stages, base)
-    for kind in PARTS.values():
+    for name, kind in PARTS.items():
         if holds(stages, kind):
-            _part(kind, stages, base)
-        if kind is CrossEncoder and holds(stages, kind):
-            _pick_scorer(own)
+            _part(name, stages, base, shown, own)
     with st.popover("Copy as code", icon=":material/content_copy:", width="stretch"):
         st.caption("For `python -m jobs rank --pipeline`, every field written out.")
         st.code(to_text(stages), language=None, wrap_lines=True)
-    return Chosen(stages, _scorer(own))
+    name = LABELS[preset] + (", changed" if turned else "")
+    return Chosen(stages, name, _scorer(own), bits)
+
+
+def _reset(base: Pipeline) -> None:
+    address.say(bits=None)
+    _write(base, base)
 
 
 def _preset(asked: Asked) -> str:
@@ -120,7 +131,7 @@ def _preset(asked: Asked) -> str:
 
 def _preset_picked() -> None:
     picked = st.session_state["pick_preset"]
-    address.replace_part(NAMES, {})
+    address.replace_part((*NAMES, threshold.BITS, parts.OPEN), {})
     address.say(preset=None if picked == OWN else picked, v=None if picked == OWN else VERSION)
 
 
@@ -135,9 +146,12 @@ def _warn(ignored: tuple[str, ...]) -> None:
         st.caption(f":orange[:material/warning: Not read from this link: {names}. The preset's value holds.]")
 
 
-def _start(stages: Pipeline, base: Pipeline) -> None:
+def _start(stages: Pipeline, base: Pipeline, shown: frozenset[str]) -> None:
     start = start_of(stages)
-    with st.expander("Recall and fusion", expanded=True):
+    inside = parts.part(START, "Recall and fusion", shown)
+    if inside is None:
+        return
+    with inside:
         st.session_state["pick_start"] = start
         st.selectbox(
             "Recalled by", STARTS, format_func=START_LABELS.__getitem__, key="pick_start", on_change=_start_picked,
@@ -168,15 +182,23 @@ def _parts_picked(stages: Pipeline, base: Pipeline) -> None:
     _write(in_order((stages[0], *(here.get(kind) or kind() for kind in picked))), base)
 
 
-def _part(kind: type[Any], stages: Pipeline, base: Pipeline) -> None:
+def _part(name: str, stages: Pipeline, base: Pipeline, shown: frozenset[str], own: PairScorer) -> None:
     """One stage that runs, with its knobs."""
+    kind = PARTS[name]
     changed = any(knob.key in to_address(stages, base) for knob in knobs_of(kind))
-    with st.expander(_label(kind) + (" · changed" if changed else ""), expanded=True, key=f"part_{kind.__name__}"):
+    inside = parts.part(name, _label(kind) + (" · changed" if changed else ""), shown)
+    if inside is None:
+        return
+    with inside:
         if kind in NOTES:
             st.caption(NOTES[kind])
         default = next((stage for stage in base if type(stage) is kind), None) or kind()
         for knob in knobs_of(kind):
             _knob(knob, stages, base, getattr(default, knob.field))
+        if kind is Corroboration:
+            threshold.choose()
+        if kind is CrossEncoder:
+            _pick_scorer(own)
 
 
 def _label(kind: type[Any]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -12,6 +10,7 @@ import streamlit as st
 from analysis.gates import State, Verdict
 from analysis.why_not import why_not
 from controls import messages
+from controls.choosing import choose_one
 from queries.errors import StoreError
 from queries.matching import LONGEST, SHOWN
 from retrieval.block import one_line
@@ -55,7 +54,7 @@ def panel(found: Retrieval, memory: Memory) -> None:
             offered = st.query_params.get(CHOSEN)
             # one that an earlier search offered is no answer to this one
             chosen = offered if offered in {match.id for match in answer.matches} else None
-            _choose(answer.matches, chosen)
+            _choose(answer.matches)
             answer = answer if chosen is None else why_not(memory, found, chosen)
     except StoreError as error:
         messages.unanswered(error)
@@ -76,34 +75,18 @@ def _verdict(answer: WhyNot) -> None:
         _ladder(answer.gates)
 
 
-def _choose(matches: tuple[Match, ...], chosen: str | None) -> None:
-    ids = tuple(match.id for match in matches)
-    # the key names the rows: a choice by place must not outlive the list it was made in
-    key = f"why_matches_{hashlib.sha256(repr(ids).encode()).hexdigest()[:16]}"
+def _choose(matches: tuple[Match, ...]) -> None:
     titled = any(match.title.strip() for match in matches)
-    shown = pd.DataFrame(
-        {
-            "shown": ["▸" if id_ == chosen else "" for id_ in ids],
-            "text": [one_line(match.content) for match in matches],
-            **({"title": [one_line(match.title) for match in matches]} if titled else {}),
-            "status": [match.status for match in matches],
-            "id": ids,
-        }
-    )
-    st.dataframe(
-        shown,
-        hide_index=True,
-        key=key,
-        on_select=partial(_picked, key, ids),
-        selection_mode="single-row",
-        column_config={
-            "shown": st.column_config.TextColumn("", width=30),
-            "text": st.column_config.TextColumn("Observation", width="large"),
-            "title": st.column_config.TextColumn("Title", width="small"),
-            "status": st.column_config.TextColumn("Status", width="small"),
-            "id": st.column_config.TextColumn("Id", width="small"),
-        },
-    )
+    rows = {
+        "text": [one_line(match.content) for match in matches],
+        **({"title": [one_line(match.title) for match in matches]} if titled else {}),
+        "status": [match.status for match in matches],
+    }
+    column = st.column_config.TextColumn
+    choose_one(CHOSEN, [match.id for match in matches], rows, {
+        "text": column("Observation", width="large"), "title": column("Title", width="small"),
+        "status": column("Status", width="small"), "id": column("Id", width="small"),
+    })  # fmt: skip
 
 
 def _ladder(gates: tuple[Gate, ...]) -> None:
@@ -146,11 +129,3 @@ def _typed() -> None:
         st.query_params[TEXT] = said
     else:
         st.query_params.pop(TEXT, None)
-
-
-def _picked(key: str, ids: tuple[str, ...]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows and 0 <= rows[0] < len(ids):
-        st.query_params[CHOSEN] = ids[rows[0]]
-    else:
-        st.query_params.pop(CHOSEN, None)

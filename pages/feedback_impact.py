@@ -11,7 +11,7 @@ from controls.view import view
 
 PLAIN = {"displayModeBar": False}
 
-links.follow()
+links.follow("feedback_impact.py")
 scope = view().scope
 chosen = impact_filters.choose(scope)
 cell, opened, part = impact_filters.chosen_cell(), impact_filters.opened_retrieval(), impact_filters.chosen_part()

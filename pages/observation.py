@@ -16,7 +16,7 @@ PARTS = {
     "Provenance": observation.provenance,
 }
 
-links.follow()
+links.follow("observation.py")
 scope = view().scope
 named = observation.said()
 found = None if named is None else observation.dossier(scope, named)
@@ -34,7 +34,7 @@ else:
         config={"displayModeBar": False},
         alt="The observation's weight over time above everything that happened to it",
     )
-    for tab, draw in zip(st.tabs(list(PARTS), key="part", bind="query-params"), PARTS.values(), strict=True):
+    for tab, draw in zip(parts.tabs(list(PARTS)), PARTS.values(), strict=True):
         if tab.open:
             with tab:
                 draw(found)

@@ -85,7 +85,7 @@ def main(scope: Scope) -> None:
         draw_panel(found, scope)
 
 
-links.follow()
+links.follow("what_if.py")
 if view().scope.org is None:
     messages.replay_needs_one_organization()
 else:

@@ -43,7 +43,7 @@ from ranking.feedback import (
     update_weight,
     weight_dominance,
 )
-from ranking.flips import Flip, Knob, flip_distance
+from ranking.flips import Flip, Flips, Knob, flip_distance, flips_between
 from ranking.floor import Floor, FloorMode, above_floor
 from ranking.fusion import (
     ReciprocalRankFusion,
@@ -105,6 +105,7 @@ __all__ = [
     "Feedback",
     "FeedbackRanking",
     "Flip",
+    "Flips",
     "Floor",
     "FloorMode",
     "Granularity",
@@ -168,6 +169,7 @@ __all__ = [
     "final_score",
     "fingerprints",
     "flip_distance",
+    "flips_between",
     "from_text",
     "fuse_scores",
     "hamming",

@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -107,6 +108,14 @@ class Candidates:
     def with_columns(self, **columns: object) -> Self:
         """These candidates with columns added or replaced; the others are shared, not copied."""
         return type(self)(self.ids, query=self.query, now=self.now, legs=self.legs, **{**self._columns, **columns})
+
+    def with_number(self, name: str, row: int, number: float) -> Self:
+        """These candidates with one number of one row replaced; nothing is checked again, so it can be tried often."""
+        column = self[name].copy()
+        column[row] = number
+        changed = copy(self)
+        changed.__dict__["_columns"] = {**self._columns, name: column}
+        return changed
 
     def take(self, positions: npt.ArrayLike) -> Self:
         """The rows at ``positions``, in that order."""

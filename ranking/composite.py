@@ -1,11 +1,11 @@
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ranking.candidates import Column, Scores
 from ranking.limits import finite
 from ranking.ranking import Ranking
+from ranking.sentences import RowChange
 
 RECENCY_HOURS = 168.0
 _HOUR = np.timedelta64(1, "h")
@@ -45,7 +45,6 @@ class Composite:
     relevance: float = 0.80
     recency: float = 0.05
     importance: float = 0.15
-    words: ClassVar[str] = "{relevance:g}·share of the best + {recency:g}·recency + {importance:g}·importance"
 
     def __post_init__(self) -> None:
         for name in ("relevance", "recency", "importance"):
@@ -55,3 +54,16 @@ class Composite:
         age = hours_since(ranking.column("last_accessed_at"), ranking.candidates.time())
         weights = (self.relevance, self.recency, self.importance)
         return ranking.scored(self, composite_scores(ranking.scores, age, ranking.column("importance"), weights))
+
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: each weight with the number it weighs, and the sum."""
+        found, at = row.ranking.candidates, slice(row.position, row.position + 1)
+        best = float(row.before.scores.max(initial=0.0))
+        parts = {
+            "share of the best": (self.relevance, row.score_before / best if best > 0 else 0.0),
+            "recency": (self.recency, float(recency(hours_since(found["last_accessed_at"][at], found.time()))[0])),
+            "importance": (self.importance, float(found["importance"][row.position].clip(0.0, 1.0))),
+        }
+        return (
+            " + ".join(f"{weight:g}·{value:.4f} {name}" for name, (weight, value) in parts.items()) + " = {score:.4f}"
+        )

@@ -31,7 +31,7 @@ class Corroboration:
     """Add the boost of the observations that say the same, before feedback weighting (000)."""
 
     scale: float = SCALE
-    words: ClassVar[str] = "corroborated by {corroborating:g}: {delta:+.4f}"
+    words: ClassVar[str] = "corroborated by {corroborating:g}: {scale:g}·log2(1 + {corroborating:g}) = {delta:+.4f}"
 
     def __post_init__(self) -> None:
         within("scale", self.scale, 0)

@@ -53,7 +53,7 @@ class CrossEncoder:
         """What it says of a row: the pool was read, the tail was not."""
         if row.rank_before >= self.pool:
             return "not in the pool of {pool}: keeps its score and its place below"
-        return f"{{original:g}}·score + {1 - self.original:g}·pair score {{pair_score:.4f}}"
+        return f"{{original:g}}·{{before:.4f}} + {1 - self.original:g}·{{pair_score:.4f}} pair score = {{score:.4f}}"
 
 
 def pool_before_pairs(candidates: Candidates, stages: Sequence[Stage]) -> Positions:

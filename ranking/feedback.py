@@ -119,9 +119,12 @@ class Feedback:
         scores = weighted_scores(ranking.scores, weight, self.normalise) if self.enabled else ranking.scores
         return ranking.scored(self, scores)
 
-    def wording(self, _: RowChange) -> str:
-        """What it says of a row."""
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: what is multiplied, by which weight, and what comes of it."""
         if not self.enabled:
             return "feedback weighting is off: weight {weight:.3f} changes nothing"
-        scaled = "scaled to 0–1 among these rows, then " if self.normalise is Normalise.MINMAX else ""
-        return scaled + "multiplied by feedback weight {weight:.3f}"
+        base, scaled = "{before:.4f}", ""
+        if self.normalise is Normalise.MINMAX:
+            share = minmax(np.append(row.before.scores, row.score_before))[-1]
+            base, scaled = f"{share:.4f}", "scaled to 0–1 among these rows, then "
+        return f"{scaled}multiplied by feedback weight {{weight:.3f}}: {base} × {{weight:.3f}} = {{score:.4f}}"

@@ -1,6 +1,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from ranking.feedback import minmax
 from ranking.limits import finite, whole, within
 from ranking.order import top_k
 from ranking.ranking import Ranking
+from ranking.sentences import RowChange
 
 # by first rank: the Go package counts from 0 and measured 5 (003), Memsense counts from 1 and uses 15 (002)
 DEFAULT_K = {0: 5.0, 1: 15.0}
@@ -91,7 +92,6 @@ class ReciprocalRankFusion:
 
     k: float = 15.0
     first_rank: int = 1
-    words: ClassVar[str] = "Σ 1/({k:g} + rank) over its legs gives {score:.4f}"
 
     def __post_init__(self) -> None:
         damping(self.k, self.first_rank)
@@ -101,23 +101,47 @@ class ReciprocalRankFusion:
         shares = np.where(places < 0, 0.0, 1.0 / (damping(self.k, self.first_rank) + self.first_rank + places.clip(0)))
         return ranking.scored(self, ranking.scores + shares.sum(axis=1))
 
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: one share for each leg that found it, and the sum."""
+        k, places = damping(self.k, self.first_rank), row.ranking.candidates["leg_ranks"][row.position]
+        shares = [f"1/({k:g} + {self.first_rank + place}) {name}" for name, place in _named(row, places) if place >= 0]
+        return f"Σ 1/({k:g} + rank): {' + '.join(shares) or 'no leg found it'} = {{score:.4f}}"
+
 
 @dataclass(frozen=True)
 class ScoreFusion:
     """Score rows by their normalised scores: two legs weigh α and 1 - α, any other number of legs 1 each (003)."""
 
     alpha: float = DEFAULT_ALPHA
-    words: ClassVar[str] = "normalised leg scores give {score:.4f}"
 
     def __post_init__(self) -> None:
         two_leg_weights(self.alpha)
 
     def __call__(self, ranking: Ranking) -> Ranking:
-        legs: npt.NDArray[np.float64] = ranking.column("leg_scores")
-        pair = legs.shape[1] == len(two_leg_weights(self.alpha))
-        weights = two_leg_weights(self.alpha) if pair else (1.0,) * legs.shape[1]
         total = ranking.scores.copy()
-        for weight, leg in zip(weights, legs.T, strict=True):
+        for weight, leg in zip(self._weights(ranking), ranking.column("leg_scores").T, strict=True):
             seen = ~np.isnan(leg)
             total[seen] += weight * minmax(leg[seen])
         return ranking.scored(self, total)
+
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: each leg's weight with the row's score there, spread over 0–1 among the leg's rows."""
+        legs: npt.NDArray[np.float64] = row.before.column("leg_scores")
+        mine = row.ranking.candidates["leg_scores"][row.position]
+        shares = []
+        for weight, leg, (name, score) in zip(self._weights(row.before), legs.T, _named(row, mine), strict=True):
+            if not np.isnan(score):
+                among = minmax(np.append(leg[~np.isnan(leg)], score))  # a value twice changes no minimum and no maximum
+                shares.append(f"{weight:g}·{among[-1]:.4f} {name}")
+        return f"{' + '.join(shares) or 'no leg found it'} = {{score:.4f}}"
+
+    def _weights(self, ranking: Ranking) -> tuple[float, ...]:
+        legs = ranking.candidates["leg_scores"].shape[1]
+        pair = two_leg_weights(self.alpha)
+        return pair if legs == len(pair) else (1.0,) * legs
+
+
+def _named(row: RowChange, cells: npt.NDArray[Any]) -> list[tuple[str, Any]]:
+    """A row's cells by leg; legs without names are counted from 1."""
+    names = row.ranking.candidates.legs or [f"leg {place}" for place in range(1, len(cells) + 1)]
+    return list(zip(names, cells.tolist(), strict=True))

@@ -2,13 +2,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from typing import ClassVar
 
 import numpy as np
 
 from ranking.candidates import Scores
 from ranking.limits import finite
 from ranking.ranking import Ranking
+from ranking.sentences import RowChange
 
 DEFAULT_ALPHA = 0.1
 NOT_GIVEN = 0.5
@@ -64,10 +64,14 @@ class MemoryScore:
     """Add a tenth of the stored quality score (002)."""
 
     alpha: float = DEFAULT_ALPHA
-    words: ClassVar[str] = "memory score adds {delta:+.4f}"
 
     def __post_init__(self) -> None:
         finite("alpha", self.alpha)
 
     def __call__(self, ranking: Ranking) -> Ranking:
         return ranking.scored(self, final_score(ranking.scores, ranking.column("memory_score"), self.alpha))
+
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row."""
+        given = clamped_memory_score(row.ranking.candidates["memory_score"][row.position : row.position + 1])
+        return f"{self.alpha:g}·{given[0]:.4f} memory score adds {{delta:+.4f}}"

@@ -78,17 +78,28 @@ class Mmr:
         within("duplicate_threshold", self.duplicate_threshold, 0)
 
     def __call__(self, ranking: Ranking) -> Ranking:
-        order = ranking.last.order()
-        tiers = ranking.last.tiers
-        # rows an earlier stage put below others stay below, however much they differ
-        first_tier = order if tiers is None else order[tiers[order] == tiers[order[:1]]]
-        found = ranking.candidates
+        return self.chosen(ranking, self.likeness(ranking))
+
+    def chosen(self, ranking: Ranking, redundancy: RedundancyOf) -> Ranking:
+        """The ranking after the choice, ``redundancy`` being what ``likeness`` gave for rows in the same order."""
+        rows = competing(ranking)
+        chosen = mmr(ranking.scores[rows], redundancy, self.k, self.lam, self.duplicate_threshold).rows
+        rest = ranking.last.order()[rows.size :][: max(self.k - chosen.size, 0)]
+        return ranking.selected(self, np.concatenate([rows[chosen], rest]))
+
+    @staticmethod
+    def likeness(ranking: Ranking) -> RedundancyOf:
+        """How alike the rows are that compete with each other, by embeddings and tags; no knob changes it."""
+        found, rows = ranking.candidates, competing(ranking)
         if "embeddings" not in found and "tags" not in found:
             raise MissingEvidence(f"no column 'embeddings' or 'tags'; candidates carry {found.carried}")
-        redundancy = redundancy_with(
-            ranking.column("embeddings")[first_tier] if "embeddings" in found else None,
-            ranking.texts("tags", first_tier) if "tags" in found else None,
+        return redundancy_with(
+            ranking.column("embeddings")[rows] if "embeddings" in found else None,
+            ranking.texts("tags", rows) if "tags" in found else None,
         )
-        chosen = mmr(ranking.scores[first_tier], redundancy, self.k, self.lam, self.duplicate_threshold).rows
-        rest = order[first_tier.size :][: max(self.k - chosen.size, 0)]
-        return ranking.selected(self, np.concatenate([first_tier[chosen], rest]))
+
+
+def competing(ranking: Ranking) -> Positions:
+    """The rows of the first tier, best first: those an earlier stage put below stay below, however much they differ."""
+    order, tiers = ranking.last.order(), ranking.last.tiers
+    return order if tiers is None else order[tiers[order] == tiers[order[:1]]]

@@ -1,11 +1,11 @@
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ranking.candidates import Column, Flags, Scores
 from ranking.limits import finite, whole
 from ranking.ranking import Ranking
+from ranking.sentences import RowChange
 
 BOOST = 1.2
 PER_DEPTH = 0.05
@@ -26,7 +26,6 @@ class Reflection:
     boost: float = BOOST
     per_depth: float = PER_DEPTH
     depth_cap: int = DEPTH_CAP
-    words: ClassVar[str] = "a reflection of depth {reflection_depth}: {delta:+.4f}"
 
     def __post_init__(self) -> None:
         finite("boost", self.boost)
@@ -37,3 +36,9 @@ class Reflection:
         flags, depth = ranking.column("is_reflection"), ranking.column("reflection_depth")
         factor = reflection_factor(flags, depth, self.boost, self.per_depth, self.depth_cap)
         return ranking.scored(self, ranking.scores * factor)
+
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: the factor, written out."""
+        depth = int(np.clip(row.ranking.candidates["reflection_depth"][row.position], 0, self.depth_cap))
+        factor = f"{self.boost:g}·(1 + {self.per_depth:g}·{depth})"
+        return f"a reflection of depth {{reflection_depth}}: {{before:.4f}} × {factor} adds {{delta:+.4f}}"

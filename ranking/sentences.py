@@ -39,6 +39,12 @@ class RowChange:
         """Whether the row was still there after the stage."""
         return self.rank is not None
 
+    @property
+    def before(self) -> Ranking:
+        """The ranking as the stage found it."""
+        place = next(place for place, step in enumerate(self.ranking.steps) if step is self.step)
+        return Ranking(self.ranking.candidates, self.ranking.steps[:place])
+
     def text(self, name: str) -> str:
         """A text of the row."""
         found: str = self.ranking.candidates.texts(name)[self.position].as_py()
@@ -77,7 +83,7 @@ def _template(row: RowChange) -> str | None:
 
 
 class _Evidence(dict[str, Any]):
-    """What a sentence may name: score, delta and place, the stage's fields, then the row's columns."""
+    """What a sentence may name: scores before and after, delta, place, the stage's fields, then the row's columns."""
 
     def __init__(self, row: RowChange) -> None:
         super().__init__()
@@ -87,6 +93,8 @@ class _Evidence(dict[str, Any]):
         row = self._row
         if name == "score":
             return rounded(row.score)
+        if name == "before":
+            return rounded(row.score_before)
         if name == "delta":
             return _delta(row)
         if name == "place" and row.rank is not None:

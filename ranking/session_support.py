@@ -90,7 +90,7 @@ class SessionSupport:
 
     share: float = DEFAULT_SHARE
     cap: float = DEFAULT_CAP
-    words: ClassVar[str] = "its best turn adds {delta:+.4f}"
+    words: ClassVar[str] = "its best turn adds {share:g} of its score, at most {cap:g}: {delta:+.4f}"
     dropped: ClassVar[str] = "sessions were found, and this row is not one"
 
     def __post_init__(self) -> None:

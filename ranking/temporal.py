@@ -1,5 +1,4 @@
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from ranking.composite import hours_since
 from ranking.limits import finite, option
 from ranking.options import Option
 from ranking.ranking import Ranking
+from ranking.sentences import RowChange
 from ranking.word_anchors import WordAnchorExtractor
 
 DEFAULT_BOOST = 0.40
@@ -56,7 +56,6 @@ class Temporal:
     boost: float = DEFAULT_BOOST
     mode: TemporalMode = TemporalMode.ADDITIVE
     whole_words: bool = False
-    words: ClassVar[str] = "dated near the time asked for: {delta:+.4f}"
 
     def __post_init__(self) -> None:
         finite("boost", self.boost)
@@ -68,3 +67,12 @@ class Temporal:
         anchor = extractor.anchor(ranking.candidates.asked(), now)
         age = hours_since(ranking.column("created_at"), now) / _HOURS_PER_DAY
         return ranking.scored(self, rerank_temporal(ranking.scores, age, anchor, self.boost, self.mode))
+
+    def wording(self, row: RowChange) -> str:
+        """What it says of a row: how near it is, from 0 to 1, and what the boost makes of that."""
+        if row.score == row.score_before or not self.boost:
+            return "dated near the time asked for: {delta:+.4f}"
+        multiplied = self.mode is TemporalMode.MULTIPLICATIVE
+        near = (row.score - row.score_before) / (self.boost * (row.score_before if multiplied else 1.0))
+        formula = f"{{before:.4f}}·{self.boost:g}·{near:.4f}" if multiplied else f"{self.boost:g}·{near:.4f}"
+        return f"dated near the time asked for: {formula} = {{delta:+.4f}}"

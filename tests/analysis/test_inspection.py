@@ -118,7 +118,7 @@ class TestWay:
         way = way_of(inspected(WEIGHTED), "a")
         assert way is not None
         assert way["delta"].tolist() == ["+0.9000", "+0.0000", "-0.4500", "+0.0000"]
-        assert way["sentence"].tolist()[2] == "multiplied by feedback weight 0.500"
+        assert way["sentence"].tolist()[2] == "multiplied by feedback weight 0.500: 0.9000 × 0.500 = 0.4500"
         assert way["exact_score"].tolist() == [0.9, 0.9, 0.9 * 0.5, 0.9 * 0.5]
         assert way["place"].astype("object").tolist() == [1, 1, 3, pd.NA]
 

@@ -23,13 +23,20 @@ INSPECTED = urlencode({"org": "org_tidewater", "q": QUESTION, "preset": "INTENDE
 PAGES = {
     "overview": "/?window=30d",
     "inspector": f"/inspector?{INSPECTED}",
+    "observation": f"/inspector?{INSPECTED}",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
     "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
     "feedback-impact": "/feedback_impact?org=org_tidewater",
     "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",
 }
-HEIGHTS = {"feedback-impact": 1480}  # where the first screen would cut the main picture
-OPENED = {"feedback-impact-retrieval": "Opened retrieval"}  # the first row's "Open" leads there
+HEIGHTS = {
+    "feedback-impact": 1480,
+    "inspector": 1100,
+    "observation": 1100,
+}  # where the first screen would cut the main picture
+# the first row's "Open" leads there
+OPENED = {"feedback-impact-retrieval": "Opened retrieval", "observation": "Its whole life"}
+FOLLOWED = {"observation": "All of its life is shown"}  # a link that was opened is followed, to a page that says this
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
@@ -53,6 +60,10 @@ def take(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
             page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
             if page_name in OPENED:
                 open_first_row(page, OPENED[page_name])
+            if page_name in FOLLOWED:
+                page.get_by_text(OPENED[page_name]).click()
+                page.get_by_text(FOLLOWED[page_name]).wait_for()
+                page.locator(drawn).first.wait_for()
             page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
             page.screenshot(path=folder / f"{page_name}-{shot}.png")
             context.close()

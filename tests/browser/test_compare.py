@@ -104,12 +104,12 @@ class TestPanel:
         page = visit.open(f"{panel.url}/?vs=MEMINI,Relevance~~Head~k~2&top=3")
         chart = page.locator(".js-plotly-plot").first
         expect(chart).to_contain_text("C · Relevance → Head", timeout=30_000)
-        expect(chart.locator(".gtitle")).to_contain_text("Of the 3 best of A · LIVE")
+        expect(chart.locator(".gtitle")).to_contain_text("Of the 3 best of A, B keeps")
         page.get_by_role("button", name="Increment value").or_(
             page.locator("[data-testid=stNumberInputStepUp]")
         ).first.click()
         expect(page).to_have_url(re.compile("top=4"))
-        expect(chart.locator(".gtitle")).to_contain_text("Of the 4 best of A · LIVE", timeout=15_000)
+        expect(chart.locator(".gtitle")).to_contain_text("Of the 4 best of A, B keeps", timeout=15_000)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert visit.complaints == []
 
@@ -137,7 +137,7 @@ class TestPanel:
         assert box is not None
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         hover = page.locator(".js-plotly-plot .hoverlayer")
-        expect(hover).to_contain_text("A · LIVE: rank 1", timeout=10_000)
+        expect(hover).to_contain_text("A · Live (001): rank 1", timeout=10_000)
         expect(hover).to_contain_text("B · Relevance → Head: rank 1")
 
     @pytest.mark.long

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 TOKEN = "canary-proxy-token-77d1"  # noqa: S105 - known to this test alone
 HOSTILE = tuple(TEXTS[number] for number in (0, 1, 7, 20, 26, 31, 46, 56))
 SOON = 30_000  # milliseconds
-PROBES = ("/_stcore/health", "/_stcore/host-config")  # Streamlit asks for these beside any deep link first
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +73,6 @@ def address(server: AppServer, observation: object, **more: str) -> str:
     return f"{server.url}/observation?observation={observation}{rest}"
 
 
-def own_complaints(visit: Visit) -> list[str]:
-    """Console errors that are not Streamlit's own two probes of a deep link, each answered 404 once."""
-    probes = [url for url in visit.requests if url.endswith(PROBES) and "/observation/" in url]
-    missing = [text for text in visit.complaints if "404" in text]
-    return [text for text in visit.complaints if "404" not in text] + missing[len(probes) :]
-
-
 def click_in_table(page: Page, row: int = 0) -> None:
     """The button in a table's first column; the table is drawn on a canvas."""
     table = page.locator("[data-testid=stDataFrame] canvas").first
@@ -105,7 +97,7 @@ def test_a_deep_link_shows_the_same_in_a_fresh_browser(browser: Browser, server:
         page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
         seen.append((page.locator("[data-testid=stMetricValue]").all_inner_texts(), page.url))
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert own_complaints(visit) == []
+        assert visit.complaints == []
         assert visit.foreign_requests(server.url) == []
         context.close()
     assert seen[0] == seen[1]
@@ -136,13 +128,20 @@ def test_a_member_of_the_cluster_opens_with_the_scope_carried_on(
     expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
 
 
-@pytest.mark.long
-def test_a_retrieval_leads_to_its_address(visit: Visit, server: AppServer, planted: Planted) -> None:
-    page = visit.open(address(server, planted.id, window="7d"))
+def test_a_retrieval_leads_to_its_address_and_going_back_to_where_one_was(
+    visit: Visit, server: AppServer, planted: Planted
+) -> None:
+    page = visit.open(address(server, planted.id, window="7d", below="x"))
+    here = page.url
     click_in_table(page, row=1)
     newest = min(map(str, planted.retrievals[-2:]))
     expect(page).to_have_url(re.compile(f"/inspector\\?.*retrieval={newest}"), timeout=SOON)
     expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
+    expect(page.get_by_label("Question")).not_to_have_value("", timeout=SOON)
+    page.go_back()
+    expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0], timeout=SOON)
+    expect(page).to_have_url(here, timeout=SOON)
+    assert visit.complaints == []
 
 
 @pytest.mark.long
@@ -156,7 +155,7 @@ def test_hostile_texts_are_shown_literally(visit: Visit, server: AppServer, numb
     assert visit.dialogs == []
     assert visit.foreign_requests(server.url) == []
     assert page.locator("iframe, [href^='javascript:'], object, embed").count() == 0
-    assert own_complaints(visit) == []
+    assert visit.complaints == []
 
 
 def test_a_foreign_id_is_answered_as_an_unknown_one_and_leaks_nothing(

@@ -66,24 +66,30 @@ class TestBump:
     @pytest.mark.parametrize(
         ("block", "candidates", "title"),
         [
-            (2, 3, "The 2 in the block are the first 2 recalled (3 candidates)"),
-            (2, 80, "The 2 in the block are the first 2 recalled (3 of 80 candidates)"),
-            (0, 3, "Nothing fits the block (3 candidates)"),
+            (2, 3, ("The 2 in the block are the first 2 recalled", "3 candidates")),
+            (2, 80, ("The 2 in the block are the first 2 recalled", "3 of 80 candidates")),
+            (0, 3, ("Nothing fits the block", "3 candidates")),
         ],
     )
-    def test_the_title_says_the_finding(self, block: int, candidates: int, title: str) -> None:
-        assert bump(THREE, None, block, candidates).layout.title.text == title
+    def test_the_title_says_the_finding(self, block: int, candidates: int, title: tuple[str, str]) -> None:
+        found = bump(THREE, None, block, candidates).layout.title
+        assert (found.text, found.subtitle.text) == title
 
     def test_who_entered_is_counted(self) -> None:
         found = drawn(standing("a", [1, 2, None]), standing("b", [2, 1, 1], injected=True))
         title = bump(found, None, 1, 2).layout.title.text
-        assert title.startswith("1 of the 1 in the block were not among the first 1 recalled")
+        assert title == "1 of 1 in the block were not among the first 1 recalled"
 
     def test_deep_places_are_drawn_closer_and_labelled_truly(self) -> None:
         figure = bump(drawn(standing("a", [75, 1, 1], injected=True)), None, 1, 80)
         assert next(trace for trace in figure.data if trace.name == "up").y[0] == 25 + 50 / 5
         ticks = dict(zip(figure.layout.yaxis.ticktext, figure.layout.yaxis.tickvals, strict=True))
         assert (ticks[25], ticks[60]) == (25, 25 + 35 / 5)
+
+    def test_beyond_the_25th_place_lines_are_too_close_to_be_named(self) -> None:
+        found = drawn(standing("a", [1, 25, 25], injected=True), standing("b", [2, 26, 26], injected=True))
+        assert [*bump(found, None, 26, 30).data[-1].text] == ["  25 ▼24 a"]
+        assert [*bump(found, "b", 26, 30).data[-1].text] == ["  25 ▼24 a", "  26 ▼24 b"]
 
 
 @pytest.mark.parametrize("text", TEXTS[:20])

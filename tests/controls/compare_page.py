@@ -6,6 +6,7 @@ import streamlit as st
 
 from controls import compare, loading
 from controls.access import current_principal
+from controls.pipeline import LABELS
 from controls.view import shown_to
 from queries.scope import Scope
 from retrieval.pipelines import named_pipeline
@@ -21,7 +22,9 @@ with shown_to(principal, scope):
     st.text(f"run at {datetime.now(UTC):%H:%M:%S.%f}")
     st.button("Something else")
     question = said.get("q", "fix null pointer in auth middleware")
-    moment = datetime.fromisoformat(said["now"]) if "now" in said else None
+    # the present is the full minute, as on the page
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    moment = datetime.fromisoformat(said["now"]) if "now" in said else now
     session = AgentSession(scope.org or "")
     found = retrieve(memory, session, question, named_pipeline(preset=said.get("preset", "LIVE")), moment)
-    compare.panel(found, memory)
+    compare.panel(found, memory, LABELS[said.get("preset", "LIVE")])

@@ -92,7 +92,7 @@ class TestPanel:
         pipelines = (LIVE, MEMINI, (Relevance(), Head(3)))
         runs = run_pipelines(Memory(store, EMBEDDER), AgentSession("acme"), QUESTION, pipelines, at=NOW)
         expected = compared(runs, 2)
-        labels = ["A · LIVE", "B · MEMINI", "C · Relevance → Head"]
+        labels = ["A · Live (001)", "B · Memini (003)", "C · Relevance → Head"]
         assert figures(test) == [
             {
                 "pair": f"{labels[pair.first]}  ↔  {labels[pair.second]}",
@@ -102,8 +102,8 @@ class TestPanel:
             for pair in expected.pairs
         ]  # fmt: skip
         kept = [len(set(runs[0].ids[:2]) & set(run.ids[:2])) for run in runs[1:]]
-        assert title(test) == f"Of the 2 best of A · LIVE, B · MEMINI keeps {kept[0]}, {labels[2]} keeps {kept[1]}"
-        assert test.multiselect(key="pick_vs").value == ["MEMINI", "Relevance~~Head~k~3"]
+        assert title(test) == f"Of the 2 best of A, B keeps {kept[0]}, C keeps {kept[1]}"
+        assert test.multiselect(key="pick_vs").value == ["Memini (003)", "Relevance~~Head~k~3"]
         assert test.number_input(key="pick_k").value == 2
 
     def test_what_enters_the_block_stands_in_a_table(self, address: str) -> None:
@@ -125,7 +125,9 @@ class TestPanel:
         with application(address, PAGE, vs="INTENDED") as test:
             test.run()
         assert any("Failed or degraded" in line.value for line in test.markdown)
-        assert any("B · INTENDED: no aggregation pass has finished" in text.value for text in test.text)
+        assert any(
+            "B · Intended, with boost (000): no aggregation pass has finished" in text.value for text in test.text
+        )
 
     def test_lists_that_failed_are_not_drawn_as_empty(self, address: str, owner: Owner) -> None:
         owner.execute("revoke all on observations from dash_read")
@@ -134,14 +136,14 @@ class TestPanel:
         assert not test.exception
         assert not test.dataframe
         assert title(test) == "Nothing to compare with"
-        told = next(text.value for text in test.text if "A · LIVE" in text.value)
-        assert "A · LIVE: the memory could not be looked up" in told
-        assert "B · MEMINI: the memory could not be looked up" in told
+        told = next(text.value for text in test.text if "A · Live (001)" in text.value)
+        assert "A · Live (001): the memory could not be looked up" in told
+        assert "B · Memini (003): the memory could not be looked up" in told
 
     def test_choosing_and_k_change_the_figures(self, address: str) -> None:
         with application(address, PAGE, vs="MEMINI", now=NOW.isoformat()) as test:
             test.run()
-            test.multiselect(key="pick_vs").set_value(["MEMINI", "MEMSENSE"]).run()
+            test.multiselect(key="pick_vs").set_value(["Memini (003)", "Memsense (002)"]).run()
             assert len(figures(test)) == 3
             assert test.query_params["vs"] == "MEMINI,MEMSENSE"
             test.number_input(key="pick_k").set_value(3).run()

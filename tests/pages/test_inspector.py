@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from queries.engine import Store, make_engine
-from ranking import INTENDED, LIVE, LexicalScorer, explain
+from ranking import INTENDED, LIVE, LexicalScorer, explain, fingerprints
+from ranking.near_pairs import near_components
 from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests import sample
 from tests.hostile import TEXTS as HOSTILE
@@ -109,7 +110,7 @@ class TestFigures:
         assert test.dataframe[0].value["moved"].tolist() == ["="] * 5
 
     def test_a_slider_writes_the_address_and_a_reset_takes_it_back(self, address: str) -> None:
-        with application(address, org="acme", q=QUESTION, preset="INTENDED", v="1") as test:
+        with application(address, org="acme", q=QUESTION, preset="INTENDED", v="1", open="corroboration") as test:
             test.switch_page("inspector.py").run()
             test.slider("turn_boost").set_value(0.3).run()
             assert (param(test, "boost"), param(test, "v")) == ("0.3", "1")
@@ -123,14 +124,14 @@ class TestFigures:
 
     def test_the_organizations_own_pipeline_follows_its_flags(self, address: str, owner: Owner, store: Store) -> None:
         owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
-        test = opened(address, org="acme", q=QUESTION)
+        test = opened(address, org="acme", q=QUESTION, open="corroboration")
         assert test.slider("turn_boost").value == 0.1
         assert "No aggregation pass has finished" in said(test)
         assert test.dataframe[0].value["id"].tolist() == oracle(store, INTENDED).ranking.ids()
 
     def test_weighting_that_is_off_is_shown_off(self, address: str, owner: Owner) -> None:
         owner.execute("""update organizations set features = '{"feedback_weighting_disabled": true}'""")
-        assert opened(address, org="acme", q=QUESTION).toggle("turn_fb").value is False
+        assert opened(address, org="acme", q=QUESTION, open="feedback").toggle("turn_fb").value is False
 
     @pytest.mark.parametrize("preset", ["MEMSENSE", "MEMINI", "AI_MEMORY", "FULL"])
     def test_every_preset_runs(self, address: str, preset: str) -> None:
@@ -141,7 +142,7 @@ class TestFigures:
     def test_the_block_against_its_budget(self, address: str, store: Store) -> None:
         found = oracle(store)
         test = opened(address, org="acme", q=QUESTION, show="block", tokens="40")
-        assert test.code[0].value == "\n".join(found.text.splitlines()[:2])
+        assert test.code[-1].value == "\n".join(found.text.splitlines()[:2])
         assert "First not to fit: № 3" in said(test)
 
 
@@ -153,14 +154,81 @@ class TestOpened:
         assert titles(test)[1].startswith(f"Score {row.shown()[-1][0]}".replace("-", "−"))
         bars = test.dataframe[0].value
         assert bars["how"].tolist() == [effect.sentence for effect in row.effects]
-        assert "Above it, № 1" in said(test)
-        assert "Flip distance: they change places at" in said(test)
+        assert "№ 2 of 5 · " in said(test)
+        assert "Why № 1 stands above it" in said(test)
+        assert "Why it stands above № 3" in said(test)
+        assert "Flip distance: They change places at" in said(test)
+
+    def test_all_digits_stand_in_the_address(self, address: str, store: Store) -> None:
+        found = oracle(store)
+        with application(address, org="acme", q=QUESTION, digits="all") as test:
+            test.switch_page("inspector.py").run()
+            scores = test.dataframe[0].value["score"].tolist()
+            assert scores == [repr(row.score) for row in explain(found.ranking).rows]
+            test.toggle("list_digits").set_value(False).run()
+            assert "digits" not in test.query_params
+            test.toggle("list_digits").set_value(True).run()
+            assert param(test, "digits") == "all"
+            assert not test.exception
 
     @pytest.mark.parametrize("label", ["elsewhere", "6f1d7a60-95a3-4c39-9d52-3ad8dfb7a1a1"])
     def test_what_is_no_candidate_is_said_to_be_none(self, address: str, label: str) -> None:
         test = opened(address, org="acme", q=QUESTION, obs=label)
         assert "not among the candidates" in said(test)
         assert len(titles(test)) == 1
+
+
+class TestParts:
+    def test_the_first_part_and_what_was_changed_are_open(self, address: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, head="7", v="1")
+        assert {element.key for element in test.number_input} == {"turn_head"}
+        assert "pick_start" in {element.key for element in test.selectbox}
+
+    def test_what_the_address_opens_is_open_and_nothing_else(self, address: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, open="budget")
+        assert {element.key for element in test.number_input} == {"turn_tokens"}
+        assert "pick_start" not in {element.key for element in test.selectbox}
+
+
+class TestThreshold:
+    TEXTS = (
+        "The null pointer in the auth middleware came from a missing session cookie in the browser of the user today.",
+        "The null pointer in the auth middleware came from a missing session cookie in the browser of the user now.",
+        "Auth middleware must check the token before it reads the user.",
+    )
+
+    def test_other_bits_count_voices_anew_as_the_library_does(self, address: str, owner: Owner) -> None:
+        """Without any pass nobody is corroborated at 3 bits; at 16 the first two say the same, each with one voice."""
+        plant(owner, "twins", self.TEXTS)
+        hashes = fingerprints(list(self.TEXTS))[0]
+        alone = near_components(hashes, 16)
+        assert (alone[0] == alone[1], alone[0] == alone[2]) == (True, False)
+        link = {"org": "twins", "q": QUESTION, "preset": "INTENDED", "v": "1", "open": "corroboration"}
+        passed, counted = opened(address, **link), opened(address, **link, bits="16")
+        assert "No aggregation pass has finished" in said(passed)
+        assert "No aggregation pass has finished" not in said(counted)
+        assert (passed.slider("pick_bits").value, counted.slider("pick_bits").value) == (3, 16)
+        before, after = (
+            dict(zip(test.dataframe[0].value["memory"], map(float, test.dataframe[0].value["score"]), strict=True))
+            for test in (passed, counted)
+        )
+        assert {name: round(after[name] - before[name], 3) for name in before} == {
+            "Note 0": pytest.approx(0.1, abs=0.002), "Note 1": pytest.approx(0.1, abs=0.002), "Note 2": 0.0
+        }  # fmt: skip
+        assert "Texts up to 16 of 64 bits apart count as saying the same" in said(counted)
+
+    def test_the_slider_writes_the_address(self, address: str) -> None:
+        with application(
+            address, org="acme", q=QUESTION, preset="INTENDED", v="1", open="corroboration", bits="x"
+        ) as test:
+            test.switch_page("inspector.py").run()
+            assert test.slider("pick_bits").value == 3
+            test.slider("pick_bits").set_value(5).run()
+            assert param(test, "bits") == "5"
+            assert "1 changed" in said(test)
+            test.button("reset_bits").click().run()
+            assert "bits" not in test.query_params
+            assert not test.exception
 
 
 class TestLogged:

@@ -39,8 +39,8 @@ class TestRows:
         assert [effect.delta for effect in best.effects] == pytest.approx([0.8, 0.316993, 0.0, 0.0], abs=1e-6)
         assert [effect.sentence for effect in best.effects] == [
             "recalled with relevance 0.8000",
-            "corroborated by 8: +0.3170",
-            "multiplied by feedback weight 1.000",
+            "corroborated by 8: 0.1·log2(1 + 8) = +0.3170",
+            "multiplied by feedback weight 1.000: 1.1170 × 1.000 = 1.1170",
             "fits the budget of 40 tokens",
         ]
         assert second.effects[1].sentence == "Corroboration adds nothing"
@@ -94,7 +94,7 @@ class TestRows:
         """0.8001 to 0.9585 is 0.1584 in the table, though 0.1·log2(3) rounds to 0.1585."""
         row = explain(rank(Candidates("a", relevance=[0.800052], corroborating=[2]), STAGES[:2])).rows[0]
         assert str(row.shown()[1][1]) == "0.1584"
-        assert row.effects[1].sentence == "corroborated by 2: +0.1584"
+        assert row.effects[1].sentence == "corroborated by 2: 0.1·log2(1 + 2) = +0.1584"
 
     @given(strategies.candidates(), st.sampled_from([FULL, MEMSENSE]))
     def test_every_delta_in_a_sentence_is_the_one_shown(self, found: Candidates, stages: tuple[Stage, ...]) -> None:

@@ -1,0 +1,37 @@
+"""A table to choose one thing from. The address holds the choice by id; a mark shows it."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from controls import address
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MARK = "▸"
+
+
+def choose_one(name: str, ids: Sequence[object], rows: Mapping[str, Sequence[Any]], columns: Mapping[str, Any]) -> None:
+    """Draw rows of which one can be picked; what is picked stands in the address under ``name``."""
+    chosen, texts = address.said(name), tuple(map(str, ids))
+    # the key names the rows: a choice by place must not outlive the list it was made in
+    key = f"{name}_rows_{hashlib.sha256(repr(texts).encode()).hexdigest()[:16]}"
+    st.dataframe(
+        pd.DataFrame({"shown": [MARK if text == chosen else "" for text in texts], **rows, "id": list(ids)}),
+        hide_index=True,
+        key=key,
+        on_select=partial(_picked, key, name, texts),
+        selection_mode="single-row",
+        column_config={"shown": st.column_config.TextColumn("", width=30), **columns},
+    )
+
+
+def _picked(key: str, name: str, ids: tuple[str, ...]) -> None:
+    picked = st.session_state[key]["selection"]["rows"]
+    address.say(**{name: ids[picked[0]] if picked and 0 <= picked[0] < len(ids) else None})
