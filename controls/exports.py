@@ -7,13 +7,14 @@ import io
 import json
 import logging
 import re
-import secrets
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import streamlit as st
 
+from controls.downloads import download
 from controls.loading import ask_now, store
 from queries.exports import RecordExport
 
@@ -27,6 +28,7 @@ log = logging.getLogger("rankscope.exports")
 
 Format = Literal["csv", "json"]
 MIME = {"csv": "text/csv", "json": "application/json"}
+FORMATS: tuple[Format, ...] = ("csv", "json")
 FORMULA = ("=", "+", "-", "@", "|", "%")
 LEADING = re.compile("[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x1f\"']*")
 
@@ -57,21 +59,17 @@ class Export:
 def download_buttons(export: Export, principal: Principal, *, key: str) -> None:
     """A button per format; nothing is asked or built before the click."""
     with st.container(horizontal=True):
-        for form in ("csv", "json"):
-            file_name = f"{export.kind}-{secrets.token_hex(16)}.{form}"
+        for form in FORMATS:
+            offered = download(export.kind, form)
             st.download_button(
                 f"Download {form.upper()}",
-                _on_click(export, form, file_name, principal),
-                file_name,
+                offered.of(partial(export.content, form, offered.name, principal)),
+                offered.name,
                 MIME[form],
                 key=f"{key}_{form}",
                 on_click="ignore",
                 icon=":material/download:",
             )
-
-
-def _on_click(export: Export, form: Format, file_name: str, principal: Principal) -> Any:  # noqa: ANN401 - a callable
-    return lambda: export.content(form, file_name, principal)
 
 
 def as_csv(frame: pd.DataFrame) -> bytes:

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import messages
+from controls.address import not_understood
 from controls.exports import Export, download_buttons
 from controls.flag_confirm import Staged, confirm
 from controls.flag_preview import foresee, in_figures
@@ -51,6 +52,7 @@ def history(view: View) -> None:
         before=_id("before"),
         size=PAGE + 1,
     )
+    messages.ignored_in_link(not_understood({"before": ("Page of the history", asked.before)}))
     frame = ask_now(asked).frames[0]
     shown = frame.head(PAGE)
     if shown.empty:
@@ -182,7 +184,8 @@ def _predicted_and_realised(entry: dict[str, Any]) -> None:
 def _id(name: str) -> int | None:
     """A number from the address; what is none there names nothing."""
     said = st.query_params.get(name, "")
-    return int(said) if said.isascii() and said.isdigit() and int(said) <= LARGEST_ID else None
+    short = said.isascii() and said.isdigit() and len(said) <= len(str(LARGEST_ID))
+    return int(said) if short and int(said) <= LARGEST_ID else None
 
 
 def _say(name: str, value: str) -> None:

@@ -33,8 +33,9 @@ STALE_HELP = "An override counts as stale once it has stood for more than so man
 
 def stale_after() -> int:
     """After how many days an override counts as stale; part of the address, drawn beside the figures."""
-    said = st.session_state.get("stale") or st.query_params.get("stale", "")
-    return int(said) if str(said).isdecimal() and int(said) in LONGEST_STALE else DEFAULT_STALE
+    said = str(st.session_state.get("stale") or st.query_params.get("stale", ""))
+    short = said.isascii() and said.isdecimal() and len(said) <= len(str(LONGEST_STALE[-1]))
+    return int(said) if short and int(said) in LONGEST_STALE else DEFAULT_STALE
 
 
 def figures(found: list[Organization], as_of: datetime) -> None:
@@ -140,10 +141,13 @@ def change(found: list[Organization], view: View) -> None:
 
 def _targets(found: list[Organization]) -> list[Organization]:
     """The organizations that the address names, of those in scope; a scope of one is the choice itself."""
+    by_id = {org.id: org for org in found}
+    named = list(dict.fromkeys(st.query_params.get_all("target")))
+    said = [org for org in named if org in by_id]
+    messages.targets_left_out(len(named) - len(said), len(said[MOST:]), MOST)
     if len(found) == 1:
         return found
-    by_id = {org.id: org for org in found}
-    said = [org for org in st.query_params.get_all("target") if org in by_id][:MOST]
+    said = said[:MOST]
     st.session_state["pick_target"] = said
 
     def label(org: str) -> str:

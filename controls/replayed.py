@@ -109,10 +109,12 @@ def flips(found: Replay, scope: Scope) -> None:
     )
     rows = pd.DataFrame(
         {
+            "open": "Open",
             "change": ["▲ enters" if flip.entered else "▼ leaves" for flip in found.flips],
             "rank": [f"{flip.before + 1} → {flip.after + 1}" for flip in found.flips],
             "text": [texts.get(flip.observation, GONE) for flip in found.flips],
             "observation": [flip.observation for flip in found.flips],
+            "inspect": "Inspect",
             "retrieval": [flip.retrieval for flip in found.flips],
         }
     )
@@ -124,6 +126,8 @@ def flips(found: Replay, scope: Scope) -> None:
         hide_index=True,
         key="flips",
         column_config={
+            "open": links.open_column("flips_open", tuple(rows["observation"]), "observation.py", "observation"),
+            "inspect": links.open_column("flips_inspect", tuple(rows["retrieval"]), "inspector.py", "retrieval"),
             "change": st.column_config.TextColumn("In or out", width=85),
             "rank": st.column_config.TextColumn("Rank", width=80, help="As logged → under these settings, from 1."),
             "text": st.column_config.TextColumn("Observation", width=520),

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from analysis.replay_settings import WhatIf
     from queries.scope import Scope
 
-PANELS = {
-    "flips": ("Flips", replayed.flips),
-    "worst": ("Worst retrievals", replayed.worst),
-    "fragile": ("Fragile", replayed.fragile),
-    "outcomes": ("Outcomes", None),
-}
+LISTS = {"flips": replayed.flips, "worst": replayed.worst, "fragile": replayed.fragile}
 
 
 def replay(settings: WhatIf, scope: Scope) -> Replay | None:
@@ -62,16 +57,16 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
 
 def draw_panel(found: Replay, scope: Scope) -> None:
     """The list that was chosen, and only that one."""
-    shown = what_if.choose_panel({name: label for name, (label, _) in PANELS.items()})
-    panel = PANELS[shown][1]
-    if panel is None:
-        replayed.ladder(loading.ladder(scope), found.coverage)
+    shown = what_if.choose_panel()
+    if shown in LISTS:
+        LISTS[shown](found, scope)
     else:
-        panel(found, scope)
+        replayed.ladder(loading.ladder(scope), found.coverage)
 
 
 def main(scope: Scope) -> None:
     """Settings beside the picture; figures and lists of what they would have done."""
+    messages.ignored_in_link(what_if.ignored())
     top = st.container()
     picture, panel = st.columns([5, 2], gap="medium")
     with panel:
