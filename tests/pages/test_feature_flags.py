@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from queries.flags import applying
 from tests import sample
 from tests.pages.application import application
 from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
 from tests.queries.test_flag_changes import MALFORMED, ONLY_JSON
+from tests.tcp_proxy import Proxy
 from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:
@@ -41,6 +43,14 @@ def opened(test: AppTest) -> AppTest:
     test.switch_page(PAGE).run()
     assert not test.exception
     return test
+
+
+def confirm(test: AppTest, reason: str, *, reviewed: bool = False) -> None:
+    if not reviewed:
+        test.button(key="review").click().run()
+    test.text_area(key="flag_reason").set_value(reason)
+    next(button for button in test.button if button.label.startswith("Confirm")).click().run()
+    assert not test.exception
 
 
 def matrix(test: AppTest) -> dict[str, dict[str, str]]:
@@ -81,6 +91,43 @@ class TestChange:
         ) in listed
         assert test.text_area(key="flag_reason").value == ""
         assert live_and_audited(owner) == ("absent", None)
+
+    def test_organizations_that_a_link_names_in_vain_are_told(self, address: str) -> None:
+        with application(address, org="org_a", target="org_b") as test:
+            opened(test)
+            assert test.warning[0].value.startswith("1 organization in this link left out: not in this scope")
+        with application(address) as test:
+            test.query_params["target"] = ["org_a", "nobody", "org_b"]
+            opened(test)
+            assert test.warning[0].value.startswith("1 organization in this link left out")
+            assert len(test.dataframe[1].value) == 1  # Birch has it on already
+
+    def test_without_its_audit_row_nothing_is_changed_and_the_page_says_so(self, address: str, owner: Owner) -> None:
+        """FLG-6 on the page."""
+        owner.execute("revoke insert on rankscope.flag_changes from dash_write")
+        with application(address, target="org_a") as test:
+            confirm(opened(test), "because")
+            assert [alert.value for alert in test.error] != []
+        assert live_and_audited(owner) == ("absent", None)
+
+    def test_a_change_whose_answer_was_lost_is_unknown_until_it_is_looked_up(
+        self, address: str, owner: Owner, cluster: Cluster, store_database: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """FLG-3 on the page: the connection goes as COMMIT is sent, and the database stays away for a while."""
+        monkeypatch.setattr(applying, "SETTLING", 0.3)
+        socket = f"{cluster.lease._socket}/.s.PGSQL.5432"
+        with Proxy(socket, b"COMMIT\0", "forward", close_after=True) as proxy:
+            url = f"postgresql://dash_write@127.0.0.1:{proxy.port}/{store_database}"
+            monkeypatch.setenv("RANKSCOPE_WRITE_URL", url)
+            with application(address, target="org_a") as test:
+                opened(test).button(key="review").click().run()
+                proxy.arm()
+                confirm(test, "because", reviewed=True)
+                assert test.warning[0].value == applying.UNSURE
+                with Proxy(socket, b"nothing", "forward", port=proxy.port):
+                    test.button(key="check_0").click().run()
+                    assert [alert.value for alert in test.success] == [applying.APPLIED]
+        assert audit_rows(owner) == [("absent", "on")]
 
     def test_a_state_that_means_the_same_says_so(self, address: str) -> None:
         with application(address, target="org_a", to="off") as test:
@@ -170,12 +217,19 @@ class TestHistory:
         assert (len(first), len(second)) == (50, 10)
         assert len({*first, *second}) == 60
 
+    @pytest.mark.parametrize("nonsense", ["x", "-1", "9" * 5000])
+    def test_a_page_and_an_age_that_cannot_be(self, address: str, nonsense: str) -> None:
+        with application(address, before=nonsense, stale=nonsense) as test:
+            opened(test)
+        assert "Not understood in this link, and ignored: Page of the history." in test.warning[0].value
+        assert len(test.dataframe[-1].value) == 50
+
     def test_one_organization_and_words(self, address: str) -> None:
         with application(address, org="org_a", words="reason 1") as test:
             opened(test)
         assert set(test.dataframe[-1].value["reason"]) == {f"reason {n}" for n in (10, 12, 14, 16, 18)}
 
-    @pytest.mark.parametrize("change", ["999999999", "x", "-3", "9" * 40, "%27"])
+    @pytest.mark.parametrize("change", ["999999999", "x", "-3", "9" * 40, "9" * 5000, "%27"])
     def test_an_unknown_entry(self, address: str, change: str) -> None:
         with application(address, change=change) as test:
             opened(test)
