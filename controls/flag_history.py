@@ -10,11 +10,12 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from controls import messages
+from controls import knobs, messages
 from controls.address import not_understood
 from controls.exports import Export, download_buttons
 from controls.flag_confirm import Staged, confirm
 from controls.flag_preview import foresee, in_figures
+from controls.knobs import Knob
 from controls.loading import ask_now, may_write, realised_flips
 from queries.errors import StoreError
 from queries.flags.history import PAGE, FlagHistory, OpenedChange
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from controls.view import View
 
 EVERY = "every flag"
+CHANGED = Knob("changed", "Flag changed", (EVERY, *NAMES), EVERY)
 MOST = 100_000  # rows of one file
 LARGEST_ID = 2**63 - 1
 REVERT_DAYS = 7  # that the preview of a revert looks back
@@ -40,8 +42,7 @@ def history(view: View) -> None:
     """The audit of the scope, newest first, with its filters in the address."""
     st.subheader("History")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        options = (EVERY, *NAMES)
-        flag = str(st.selectbox("Flag changed", options, key="changed", bind="query-params", on_change=_from_the_top))
+        flag = CHANGED.draw(st.selectbox, also=_from_the_top)
         words = st.text_input(
             "Reason or name contains", key="words", bind="query-params", max_chars=200, on_change=_from_the_top
         )
@@ -52,7 +53,8 @@ def history(view: View) -> None:
         before=_id("before"),
         size=PAGE + 1,
     )
-    messages.ignored_in_link(not_understood({"before": ("Page of the history", asked.before)}))
+    unread = not_understood({"before": ("Page of the history", asked.before)})
+    messages.ignored_in_link([*knobs.ignored((CHANGED,)), *unread])
     frame = ask_now(asked).frames[0]
     shown = frame.head(PAGE)
     if shown.empty:

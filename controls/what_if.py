@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from analysis.replay_map import BOOSTS, LAMBDAS
 from analysis.replay_settings import WhatIf
-from controls.address import not_understood, said, say
+from controls import knobs
+from controls.address import say
+from controls.knobs import Knob
 from ranking.clusters import CountBy
 from ranking.feedback import Normalise
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 AS_LOGGED, OFF = "as logged", "off"
 MAP = "sensitivity_map"
-
-
-@dataclass(frozen=True)
-class Knob:
-    """One setting: its name in the address, in words, the values it takes, and which of them is silent."""
-
-    name: str
-    label: str
-    options: tuple[str, ...]
-    default: str
-    explained: str
-
-    @property
-    def understood(self) -> str | None:
-        """What the address says, if it is one of the values."""
-        found = said(self.name)
-        return found if found in self.options else None
-
-    @property
-    def value(self) -> str:
-        """The same, or the value that is silent."""
-        return self.understood or self.default
-
-    def say(self, value: str) -> None:
-        """Put a value into the address; the silent one has no place in it."""
-        say(**{self.name: value if value in self.options and value != self.default else None})
 
 
 def _numbers(*numbers: float) -> tuple[str, ...]:
@@ -85,7 +57,7 @@ TOKENS = Knob(
     "Of the memory block. As logged: bug fixes 750, features 400, refactoring 600, chores 300, other work 500.",
 )  # fmt: skip
 PANELS = {"flips": "Flips", "worst": "Worst retrievals", "fragile": "Fragile", "outcomes": "Outcomes"}
-PANEL = Knob("show", "Show", tuple(PANELS), next(iter(PANELS)), "")
+PANEL = Knob("show", "Show", tuple(PANELS), next(iter(PANELS)))
 KNOBS = (WEIGHTING, NORMALISE, BOOST, BITS, COUNT_BY, LAMBDA, DUPLICATE, TOKENS)
 
 
@@ -94,14 +66,14 @@ def choose() -> WhatIf:
     chosen = settings()
     slider, segments = st.select_slider, st.segmented_control
     stretched: dict[str, Any] = {"required": True, "width": "stretch"}
-    _draw(segments, WEIGHTING, **stretched)
-    _draw(segments, NORMALISE, disabled=chosen.weighting is False, **stretched)
-    _draw(slider, BOOST)
-    _draw(slider, BITS, disabled=not chosen.recounts)
-    _draw(segments, COUNT_BY, disabled=not chosen.recounts, **stretched)
-    _draw(slider, LAMBDA)
-    _draw(slider, DUPLICATE, disabled=not chosen.diversifies)
-    _draw(slider, TOKENS)
+    WEIGHTING.draw(segments, **stretched)
+    NORMALISE.draw(segments, disabled=chosen.weighting is False, **stretched)
+    BOOST.draw(slider)
+    BITS.draw(slider, disabled=not chosen.recounts)
+    COUNT_BY.draw(segments, disabled=not chosen.recounts, **stretched)
+    LAMBDA.draw(slider)
+    DUPLICATE.draw(slider, disabled=not chosen.diversifies)
+    TOKENS.draw(slider)
     st.button(
         "Reset to as logged",
         key="reset_what_if",
@@ -115,7 +87,7 @@ def choose() -> WhatIf:
 
 def ignored() -> list[str]:
     """What the address says about this page and no knob can be turned to."""
-    return not_understood({knob.name: (knob.label, knob.understood) for knob in (*KNOBS, PANEL)})
+    return knobs.ignored((*KNOBS, PANEL))
 
 
 def settings() -> WhatIf:
@@ -147,8 +119,7 @@ def place() -> tuple[str, str]:
 def choose_panel() -> str:
     """Which list is shown below the map, by its name in the address."""
     more: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
-    _draw(st.segmented_control, PANEL, format_func=PANELS.__getitem__, **more)
-    return PANEL.value
+    return PANEL.draw(st.segmented_control, format_func=PANELS.__getitem__, **more)
 
 
 def map_clicked() -> None:
@@ -158,17 +129,6 @@ def map_clicked() -> None:
     if named:
         LAMBDA.say(str(named[0][0]))
         BOOST.say(str(named[0][1]))
-
-
-def _draw(widget: Callable[..., object], knob: Knob, **more: Any) -> None:  # noqa: ANN401 - the widget's own options
-    """A knob at what the address says; whatever is chosen goes back into it."""
-    key = f"pick_{knob.name}"
-    st.session_state[key] = knob.value
-    widget(knob.label, knob.options, key=key, on_change=_picked, args=(knob,), help=knob.explained or None, **more)
-
-
-def _picked(knob: Knob) -> None:
-    knob.say(st.session_state[f"pick_{knob.name}"])
 
 
 def _reset() -> None:
