@@ -9,6 +9,7 @@ import streamlit as st
 
 from controls import messages
 from controls.access import NotAllowedError, require
+from controls.address import say
 from controls.flag_preview import in_a_line
 from controls.loading import store
 from queries.flags.applying import change_flag, settle
@@ -112,6 +113,10 @@ def show_outcomes() -> None:
             ALERTS.get(told.kind, st.error)(told.sentence)
             if told.entry is not None:
                 st.text(_written(told.entry))
+                st.button(
+                    "Show it in the history, to revert it or send its link", key=f"show_{number}", type="tertiary",
+                    on_click=say, kwargs={"change": str(told.entry.id)},
+                )  # fmt: skip
             if told.found is not None:
                 st.text(_found(told))
             if told.kind == "unknown":

@@ -26,11 +26,11 @@ def replay(settings: WhatIf, scope: Scope) -> Replay | None:
     value = working.wait("replay", {"what_if": settings.to_json()}, scope, words="Replaying the log")
     if value is None:
         return None
-    found = replay_from_json(value)
+    found = replay_from_json(value["replay"])
     if not found.coverage.logged:
         messages.nothing_found("retrievals")
         return None
-    replayed.coverage(found.coverage)
+    replayed.coverage(found.coverage, value["as_of"])
     if not found.coverage.replayed:
         messages.nothing_replayed()
         return None
@@ -46,7 +46,7 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
         return
     lambdas, boosts = what_if.labels()
     st.plotly_chart(
-        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, what_if.place(), SAFE),
+        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, what_if.place(), SAFE, ink=replayed.ink()),
         key=what_if.MAP,
         on_select=what_if.map_clicked,
         selection_mode="points",
@@ -68,7 +68,8 @@ def main(scope: Scope) -> None:
     """Settings beside the picture; figures and lists of what they would have done."""
     messages.ignored_in_link(what_if.ignored())
     top = st.container()
-    picture, panel = st.columns([5, 2], gap="medium")
+    with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
+        picture, panel = st.container(width=630), st.container(width=290)
     with panel:
         settings = what_if.choose()
     with top:

@@ -25,7 +25,9 @@ from tests.jobs.conftest import NOW
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ORGS = ("org_tidewater", "org_lumenfield", None)  # the largest, one whose log has lost rows, and all of them
+# the largest, one whose log has lost rows, and all of them
+ORGS = ("org_tidewater", "org_lumenfield", pytest.param(None, marks=pytest.mark.long))
+MANY = 25  # retrievals: fewer would agree with much
 DAYS, TOP = 30, 5
 LAST = NOW.date()
 KEY = ["org_id", "retrieval"]
@@ -155,8 +157,8 @@ def test_the_nine_measures_their_days_and_the_window_before(demo: Store, counted
     for measure in measures(TOP):
         line = [value for found in by_day if (value := found[measure.name]) is not None]
         assert trend(days, measure) == pytest.approx(line, abs=1e-9), measure.name
-    assert now["comparable"] > 50
-    assert then["comparable"] > 50
+    assert min(now["comparable"], then["comparable"]) >= MANY
+    assert (now["incomplete"] > 0) == (org != "org_tidewater")
 
 
 @pytest.fixture(scope="module", params=ORGS, ids=str)

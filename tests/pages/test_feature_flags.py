@@ -139,6 +139,10 @@ class TestChange:
             test.button(key="check_0").click().run()
             assert [alert.value for alert in test.success] == [applying.APPLIED]
             assert any(line.value.startswith("Change 1, ") for line in test.text)
+            test.button(key="show_0").click().run()
+            assert test.query_params["change"] == "1"
+            assert "Change 1" in [heading.value for heading in test.subheader]
+            assert "revert" in [button.key for button in test.button]
         assert audit_rows(owner) == [("absent", "on")]
 
     def test_a_state_that_means_the_same_says_so(self, address: str) -> None:
