@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from controls.flag_confirm import OUTCOMES, Staged
+from controls.flag_confirm import SENT, Sent, Staged
 from queries.engine import Store, make_engine
 from queries.flags import applying
 from queries.scope import Reach
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import psycopg
     from streamlit.testing.v1 import AppTest
 
-    from queries.flags.change import Outcome
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
@@ -50,10 +49,13 @@ def opened(test: AppTest) -> AppTest:
     return test
 
 
-def sent(store: Store) -> tuple[Staged, Outcome]:
+def sent(store: Store) -> Sent:
     """A change of Acme that was confirmed, and what became of it; Streamlit's harness cannot click in a dialog."""
     staged = Staged("org_a", "Acme", WEIGHTING, "absent", "on", uuid4())
-    return staged, applying.change_flag(store, Reach(("org_a",)), staged.said("because", "omar"))
+    made = Sent([staged], "because")
+    made.outcomes.append(applying.change_flag(store, Reach(("org_a",)), staged.said("because", "omar")))
+    made.over.set()
+    return made
 
 
 def matrix(test: AppTest) -> dict[str, dict[str, str]]:
@@ -111,7 +113,7 @@ class TestChange:
         """FLG-6 on the page."""
         owner.execute("revoke insert on rankscope.flag_changes from dash_write")
         with application(address, target="org_a") as test:
-            test.session_state[OUTCOMES] = [sent(store)]
+            test.session_state[SENT] = sent(store)
             opened(test)
             (told,) = (alert.value for alert in test.error)
             assert told.startswith("Nothing was changed. The database user may not do this.")
@@ -133,7 +135,7 @@ class TestChange:
             lost = sent(Store(store.reader, engine))
             engine.dispose()
         with application(address, target="org_a") as test:
-            test.session_state[OUTCOMES] = [lost]
+            test.session_state[SENT] = lost
             opened(test)
             assert test.warning[0].value == applying.UNSURE
             test.button(key="check_0").click().run()
