@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 import streamlit as st
 
+from controls.access import NotAllowedError
 from controls.downloads import download
-from controls.loading import ask_now, store
+from controls.loading import ask_now, store, stored_role
 from queries.exports import RecordExport
 
 if TYPE_CHECKING:
@@ -42,7 +43,12 @@ class Export:
     filter: Mapping[str, object]
 
     def content(self, form: Format, file_name: str, principal: Principal) -> bytes:
-        """Ask, record, and only then hand out: the answer may be newer than the page, never another filter's."""
+        """Ask, record, and only then hand out: the answer may be newer than the page, never another filter's.
+
+        Raises ``NotAllowedError`` where the role that the page was shown for was taken away or changed since.
+        """
+        if not _is_still(principal):
+            raise NotAllowedError("The role that this file was offered for has changed. Open the page again.")
         frame = ask_now(self.question).frames[0]
         if store().writer is None:
             # nothing can be recorded where nothing can be written; the log still says it happened
@@ -54,6 +60,15 @@ class Export:
             taken = RecordExport(self.kind, form, self.filter, counts, file_name, principal.name)
             taken.record(store(), self.question.scope.reach)
         return as_csv(frame) if form == "csv" else as_json(frame)
+
+
+def _is_still(principal: Principal) -> bool:
+    """Whether a principal may see today what it was shown; this machine's own user has no role to lose."""
+    if principal.how != "proxy":
+        return True
+    granted = stored_role(principal.name)
+    orgs = None if granted is None or granted[1] is None else frozenset(granted[1])
+    return granted is not None and (granted[0], orgs) == (principal.role, principal.orgs)
 
 
 def download_buttons(export: Export, principal: Principal, *, key: str) -> None:

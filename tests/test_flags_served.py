@@ -206,6 +206,14 @@ class TestFiles:
         while requests.get(server.url + link, headers=sent, timeout=5).status_code != 404:
             assert time.monotonic() < until
 
+    def test_a_role_taken_away_ends_the_offer_on_an_open_page(self, server: AppServer, keeper: Owner) -> None:
+        keeper.execute("insert into rankscope.principals (name, role, orgs) values ('rita', 'viewer', '{org_a}')")
+        with visit(server, "rita") as session:
+            offered = session.run().widget("download_button", "Download CSV").deferred_file_id
+            assert session.download(offered).endswith(".csv")
+            keeper.execute("delete from rankscope.principals where name = 'rita'")
+            assert session.download(offered) == ""
+
     def test_no_two_files_share_a_link(self, server: AppServer) -> None:
         """Nothing is built before a click, and every drawing names the file anew."""
         names = set()
