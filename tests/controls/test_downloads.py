@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 import requests
 from streamlit.runtime.memory_media_file_storage import _calculate_file_id
 
+from controls.downloads import download
 from tests.app_server import ROOT, AppServer
 from tests.controls.tenant_file import tenant_file
 from tests.driver import Session
@@ -60,6 +62,12 @@ def test_a_link_ends_with_its_session_and_no_other(server: AppServer) -> None:
         assert answer.status_code == 404
         assert answer.headers["cache-control"] == "no-store"
         assert requests.get(server.url + stays, timeout=10).content == tenant_file("b")
+
+
+def test_nobody_guesses_a_name() -> None:
+    names = {download("drift", "csv").name for _ in range(50)}
+    assert len(names) == 50
+    assert all(re.fullmatch(r"drift-[0-9a-f]{32}\.csv", name) for name in names)
 
 
 def test_every_download_button_offers_such_a_file() -> None:

@@ -84,7 +84,7 @@ def _one(rows: pd.DataFrame) -> dict[str, Any]:
         return told | {"kind": "repeated"}
     if not np.isfinite(scores).all():
         return told | {"kind": "unreadable"}
-    block = rows["injected"].sum() if rows["injected"].notna().all() else None
+    block = int(rows["injected"].sum()) if rows["injected"].notna().all() else None
     told |= {"injected": block, "block_rows": None if block is None else size}
     if not rows["weighting_enabled"].all():
         return told | {"kind": "unweighted"}
