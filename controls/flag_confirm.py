@@ -151,7 +151,7 @@ def show_outcomes() -> None:
                 st.text(_written(told.entry))
                 st.button(
                     "Show it in the history, to revert it or send its link", key=f"show_{number}", type="tertiary",
-                    on_click=say, kwargs={"change": str(told.entry.id)},
+                    icon=":material/history:", on_click=say, kwargs={"change": str(told.entry.id)},
                 )  # fmt: skip
             if told.found is not None:
                 st.text(_found(told))
