@@ -23,6 +23,7 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 import settings
+from controls import downloads
 from jobs.companion import Companion
 from queries import embedded
 from queries.engine import Store, answers, make_engine
@@ -105,7 +106,8 @@ def _headers(message: MutableMapping[str, Any], *, no_store: bool) -> list[tuple
 class Gate:
     """Answers 403 to a request for another host, and in proxy mode to a download that did not come through the proxy.
 
-    Streamlit checks the host of a websocket alone, and hands out ``/media/<id>`` to anyone who knows the address.
+    The file of a session that was closed is not found. Streamlit checks the host of a websocket alone, and hands out
+    ``/media/<id>`` to anyone who knows the address.
     Whoever watches over the process asks for its health by any name.
     """
 
@@ -118,6 +120,9 @@ class Gate:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http" and not (self._names_us(scope) and self._may_download(scope)):
             await PlainTextResponse("forbidden", status_code=403)(scope, receive, send)
+            return
+        if scope["type"] == "http" and DOWNLOADS in scope["path"] and not downloads.is_open(scope["path"]):
+            await PlainTextResponse("not found", status_code=404)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

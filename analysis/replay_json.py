@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from analysis.replay import BlockFlip, Changed, Mover, Replay, Replayer
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
 
 
 def replay_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
-    """The worker's task ``replay``: ``what_if`` says the settings."""
+    """The worker's task ``replay``: ``what_if`` says the settings; ``as_of`` is when the log was read."""
+    as_of = datetime.now(UTC).isoformat(timespec="seconds")
     report(0, 2, "reading the log")
     replayer = Replayer(memory.store, scope)
     report(1, 2, "replaying the retrievals")
-    return replayer.replay(WhatIf.from_json(params["what_if"])).to_json()
+    return {"replay": replayer.replay(WhatIf.from_json(params["what_if"])).to_json(), "as_of": as_of}
 
 
 def map_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:

@@ -54,6 +54,8 @@ def weight_histogram(moves: pd.DataFrame) -> go.Figure:
         title = (
             f"{100 * full / total:.3g} % of candidates still have weight 1, {100 * low / total:.3g} % fell below 0.5"
         )
+    if outside := int(counts[~inside].sum()):
+        title += f"; {outside:,} outside 0 to 1 not drawn"
     finish(figure, title, 320)
     ticks = [0, 0.25, 0.5, 0.75]
     figure.update_xaxes(

@@ -17,18 +17,24 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 QUIET = "rgba(143, 163, 173, 0.12)"
-ON_STRONG, STRONG = "#ffffff", 0.6
+ON_STRONG, STRONG = "#ffffff", 0.75
 ALL_DIGITS = 100
 CELL = 46  # pixels; a click anywhere in a cell finds its mark
 
 
 def sensitivity(
-    cells: pd.DataFrame, lambdas: Sequence[str], boosts: Sequence[str], chosen: tuple[str, str], safe: float
+    cells: pd.DataFrame,
+    lambdas: Sequence[str],
+    boosts: Sequence[str],
+    chosen: tuple[str, str],
+    safe: float,
+    *,
+    ink: str | None = None,
 ) -> go.Figure:
     """A cell per λ (left to right) and boost (upwards), ``cells`` having lam, boost, flips and kept by their labels.
 
     The number is flips per 100 retrievals, the teal line encloses where at least ``safe`` keep their top 5, the ring is
-    where the settings are. ``customdata`` of a mark names its cell.
+    where the settings are. ``customdata`` of a mark names its cell. ``ink`` is the colour of figures on weak colours.
     """
     places = pd.MultiIndex.from_product([boosts, lambdas])
     flips, kept = (
@@ -53,7 +59,7 @@ def sensitivity(
                 colorbar={"title": {"text": "flips per 100", "side": "right"}, "thickness": 10, "outlinewidth": 0},
             ),
             _border(kept >= safe),
-            *_numbers(flips, most),
+            *_numbers(flips, most, ink),
             go.Scatter(
                 x=[x for x, _ in marks],
                 y=[y for _, y in marks],
@@ -108,11 +114,11 @@ def _border(inside: npt.NDArray[np.bool_]) -> go.Scatter:
     return go.Scatter(x=xs, y=ys, mode="lines", line={"width": 4, "color": UP}, hoverinfo="skip")
 
 
-def _numbers(flips: npt.NDArray[np.float64], most: float) -> list[go.Scatter]:
-    """The figure in each cell: white on strong colour, elsewhere in the theme's own."""
+def _numbers(flips: npt.NDArray[np.float64], most: float, ink: str | None) -> list[go.Scatter]:
+    """The figure in each cell: white on strong colour, elsewhere in ink, or in the theme's own."""
     strong = np.nan_to_num(flips) > STRONG * most
     traces = []
-    for cells, font in ((~strong, None), (strong, {"color": ON_STRONG})):
+    for cells, font in ((~strong, ink and {"color": ink}), (strong, {"color": ON_STRONG})):
         ys, xs = np.nonzero(cells)
         words = [_number(value) for value in flips[cells]]
         traces.append(go.Scatter(x=xs, y=ys, mode="text", text=words, textfont=font, hoverinfo="skip"))

@@ -25,6 +25,14 @@ def say(**values: str | None) -> None:
             st.query_params.pop(name, None)
 
 
+def not_understood(read: Mapping[str, tuple[str, object]]) -> list[str]:
+    """The labels of what the address says and nobody could read; ``read`` has by name a label and what was made of it.
+
+    A part that came to ``None`` although the address says something was ignored, and whoever sent the link should know.
+    """
+    return [label for name, (label, value) in read.items() if value is None and said(name) is not None]
+
+
 def part(names: Iterable[str]) -> dict[str, str]:
     """What the address says under some names."""
     return {name: st.query_params[name] for name in names if name in st.query_params}

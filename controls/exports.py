@@ -7,14 +7,16 @@ import io
 import json
 import logging
 import re
-import secrets
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import streamlit as st
 
-from controls.loading import ask_now, store
+from controls.access import NotAllowedError
+from controls.downloads import download
+from controls.loading import ask_now, store, stored_role
 from queries.exports import RecordExport
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ log = logging.getLogger("rankscope.exports")
 
 Format = Literal["csv", "json"]
 MIME = {"csv": "text/csv", "json": "application/json"}
+FORMATS: tuple[Format, ...] = ("csv", "json")
 FORMULA = ("=", "+", "-", "@", "|", "%")
 LEADING = re.compile("[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x1f\"']*")
 
@@ -40,7 +43,12 @@ class Export:
     filter: Mapping[str, object]
 
     def content(self, form: Format, file_name: str, principal: Principal) -> bytes:
-        """Ask, record, and only then hand out: the answer may be newer than the page, never another filter's."""
+        """Ask, record, and only then hand out: the answer may be newer than the page, never another filter's.
+
+        Raises ``NotAllowedError`` where the role that the page was shown for was taken away or changed since.
+        """
+        if not _is_still(principal):
+            raise NotAllowedError("The role that this file was offered for has changed. Open the page again.")
         frame = ask_now(self.question).frames[0]
         if store().writer is None:
             # nothing can be recorded where nothing can be written; the log still says it happened
@@ -54,24 +62,29 @@ class Export:
         return as_csv(frame) if form == "csv" else as_json(frame)
 
 
+def _is_still(principal: Principal) -> bool:
+    """Whether a principal may see today what it was shown; this machine's own user has no role to lose."""
+    if principal.how != "proxy":
+        return True
+    granted = stored_role(principal.name)
+    orgs = None if granted is None or granted[1] is None else frozenset(granted[1])
+    return granted is not None and (granted[0], orgs) == (principal.role, principal.orgs)
+
+
 def download_buttons(export: Export, principal: Principal, *, key: str) -> None:
     """A button per format; nothing is asked or built before the click."""
     with st.container(horizontal=True):
-        for form in ("csv", "json"):
-            file_name = f"{export.kind}-{secrets.token_hex(16)}.{form}"
+        for form in FORMATS:
+            offered = download(export.kind, form)
             st.download_button(
                 f"Download {form.upper()}",
-                _on_click(export, form, file_name, principal),
-                file_name,
+                offered.of(partial(export.content, form, offered.name, principal)),
+                offered.name,
                 MIME[form],
                 key=f"{key}_{form}",
                 on_click="ignore",
                 icon=":material/download:",
             )
-
-
-def _on_click(export: Export, form: Format, file_name: str, principal: Principal) -> Any:  # noqa: ANN401 - a callable
-    return lambda: export.content(form, file_name, principal)
 
 
 def as_csv(frame: pd.DataFrame) -> bytes:

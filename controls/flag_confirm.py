@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from controls import messages
 from controls.access import NotAllowedError, require
+from controls.address import say
 from controls.flag_preview import in_a_line
 from controls.loading import store
 from queries.flags.applying import change_flag, settle
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from queries.flags.registry import State
 
 SOURCE = "feature_flags/1"
-OUTCOMES = "flag_outcomes"
+SENT, NOBODY = "flag_changes_sent", "nobody"
+PATIENCE = 10.0  # seconds a run waits for changes that another one makes
 FEW, LIST_HEIGHT = 4, 320
 ALERTS: dict[str, Callable[..., Any]] = {
     "applied": st.success,
@@ -55,6 +58,40 @@ class Staged:
         )  # fmt: skip
 
 
+@dataclass(eq=False)
+class Sent:
+    """Changes that were confirmed, and what became of each.
+
+    A connection that is cut ends the run that makes them at its next word to Streamlit, and what that run would have
+    kept is lost; this is kept before, filled while they are made, and told by the run that comes after.
+    """
+
+    staged: list[Staged]
+    reason: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    over: Event = field(default_factory=Event)
+
+    def make(self) -> Sent:
+        """Make each change on its own; the role is asked of the store for every one."""
+        try:
+            for each in self.staged:
+                self.outcomes.append(_apply(each, self.reason))
+        finally:
+            self.over.set()
+        return self
+
+    def told(self) -> list[Outcome]:
+        """What became of each; what a run did not live to say is looked up."""
+        for number in range(len(self.outcomes), len(self.staged)):
+            self.check(number)
+        return self.outcomes
+
+    def check(self, number: int) -> None:
+        """Look up what became of a change; this writes nothing."""
+        each = self.staged[number]
+        self.outcomes[number : number + 1] = [settle(store(), Reach((each.org_id,)), each.said(self.reason, NOBODY))]
+
+
 @st.dialog("Confirm the change", width="medium")
 def confirm(staged: list[Staged]) -> None:
     """List every change from old to new; nothing is made without a reason."""
@@ -75,56 +112,52 @@ def confirm(staged: list[Staged]) -> None:
     if not reason.strip() or not is_storable(reason):
         st.error("A reason is needed: whoever looks at this later has nothing else to go by.")
         return
-    _keep(apply(staged, reason))
+    send(staged, reason)
     st.rerun()
 
 
-def apply(staged: list[Staged], reason: str) -> list[tuple[Staged, Outcome]]:
-    """Make each change on its own, and say what became of each; the role is asked of the store for every one."""
-    return [(each, _apply(each, reason)) for each in staged]
+def send(staged: list[Staged], reason: str) -> Sent:
+    """Make the changes, once: a second click of the same confirm waits for what the first one does."""
+    known: Sent | None = st.session_state.get(SENT)
+    if known is not None and known.staged == staged:
+        known.over.wait(PATIENCE)
+        return known
+    st.session_state[SENT] = sent = Sent(staged, reason)
+    return sent.make()
 
 
 def _apply(staged: Staged, reason: str) -> Outcome:
     try:
         principal = require("operator", staged.org_id)
     except NotAllowedError as error:
-        return Outcome(staged.said(reason, "nobody"), "refused", f"Nothing was changed. {error}")
+        return Outcome(staged.said(reason, NOBODY), "refused", f"Nothing was changed. {error}")
     return change_flag(store(), Reach((staged.org_id,)), staged.said(reason, principal.name))
-
-
-def _keep(outcomes: list[tuple[Staged, Outcome]]) -> None:
-    """Remember what is to be shown; a second click of the same confirm does not hide that the first one worked."""
-    before = {each.request_id: (each, told) for each, told in st.session_state.get(OUTCOMES, [])}
-    st.session_state[OUTCOMES] = [
-        before[each.request_id] if told.kind == "already" and each.request_id in before else (each, told)
-        for each, told in outcomes
-    ]
 
 
 def show_outcomes() -> None:
     """What became of the last confirm, each change by its organization."""
-    outcomes: list[tuple[Staged, Outcome]] = st.session_state.get(OUTCOMES, [])
-    if not outcomes:
+    sent: Sent | None = st.session_state.get(SENT)
+    if sent is None:
         return
-    for number, (each, told) in enumerate(outcomes):
-        with st.container(border=len(outcomes) > 1):
+    if not sent.over.wait(PATIENCE):
+        st.warning("The change is still being made. Look again in a moment; looking changes nothing.")
+        st.button("Look again", key="look_again")
+        return
+    for number, (each, told) in enumerate(zip(sent.staged, sent.told(), strict=True)):
+        with st.container(border=len(sent.staged) > 1):
             st.text(f"{each.name} · {each.flag}: {each.seen} → {each.new}")
             ALERTS.get(told.kind, st.error)(told.sentence)
             if told.entry is not None:
                 st.text(_written(told.entry))
+                st.button(
+                    "Show it in the history, to revert it or send its link", key=f"show_{number}", type="tertiary",
+                    icon=":material/history:", on_click=say, kwargs={"change": str(told.entry.id)},
+                )  # fmt: skip
             if told.found is not None:
                 st.text(_found(told))
             if told.kind == "unknown":
-                st.button("Check again", key=f"check_{number}", on_click=_check, args=(number,))
-    st.button("Done", key="outcomes_seen", on_click=lambda: st.session_state.pop(OUTCOMES, None))
-
-
-def _check(number: int) -> None:
-    """Look up what became of a change; this writes nothing."""
-    outcomes = st.session_state.get(OUTCOMES, [])
-    if number < len(outcomes):
-        each, told = outcomes[number]
-        outcomes[number] = (each, settle(store(), Reach((each.org_id,)), told.change))
+                st.button("Check again", key=f"check_{number}", on_click=sent.check, args=(number,))
+    st.button("Done", key="outcomes_seen", on_click=lambda: st.session_state.pop(SENT, None))
 
 
 def _written(entry: FlagEntry) -> str:

@@ -10,10 +10,12 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from controls import messages
+from controls import knobs, messages
+from controls.address import not_understood
 from controls.exports import Export, download_buttons
 from controls.flag_confirm import Staged, confirm
 from controls.flag_preview import foresee, in_figures
+from controls.knobs import Knob
 from controls.loading import ask_now, may_write, realised_flips
 from queries.errors import StoreError
 from queries.flags.history import PAGE, FlagHistory, OpenedChange
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from controls.view import View
 
 EVERY = "every flag"
+CHANGED = Knob("changed", "Flag changed", (EVERY, *NAMES), EVERY)
 MOST = 100_000  # rows of one file
 LARGEST_ID = 2**63 - 1
 REVERT_DAYS = 7  # that the preview of a revert looks back
@@ -39,8 +42,7 @@ def history(view: View) -> None:
     """The audit of the scope, newest first, with its filters in the address."""
     st.subheader("History")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        options = (EVERY, *NAMES)
-        flag = str(st.selectbox("Flag changed", options, key="changed", bind="query-params", on_change=_from_the_top))
+        flag = CHANGED.draw(st.selectbox, also=_from_the_top)
         words = st.text_input(
             "Reason or name contains", key="words", bind="query-params", max_chars=200, on_change=_from_the_top
         )
@@ -51,6 +53,8 @@ def history(view: View) -> None:
         before=_id("before"),
         size=PAGE + 1,
     )
+    unread = not_understood({"before": ("Page of the history", asked.before)})
+    messages.ignored_in_link([*knobs.ignored((CHANGED,)), *unread])
     frame = ask_now(asked).frames[0]
     shown = frame.head(PAGE)
     if shown.empty:
@@ -182,7 +186,8 @@ def _predicted_and_realised(entry: dict[str, Any]) -> None:
 def _id(name: str) -> int | None:
     """A number from the address; what is none there names nothing."""
     said = st.query_params.get(name, "")
-    return int(said) if said.isascii() and said.isdigit() and int(said) <= LARGEST_ID else None
+    short = said.isascii() and said.isdigit() and len(said) <= len(str(LARGEST_ID))
+    return int(said) if short and int(said) <= LARGEST_ID else None
 
 
 def _say(name: str, value: str) -> None:

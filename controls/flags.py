@@ -8,12 +8,14 @@ from zlib import crc32
 
 import streamlit as st
 
-from controls import messages
+from controls import knobs, messages
+from controls.address import not_understood, said, say
 from controls.flag_confirm import Staged, confirm, show_outcomes
 from controls.flag_preview import previews, show_previews
 from controls.flag_states import stale_overrides, table
+from controls.knobs import Knob
 from controls.loading import may_write
-from queries.flags.registry import FLAGS, NAMES, STATES, known_flag
+from queries.flags.registry import FLAGS, NAMES, STATES, as_state, known_flag
 from queries.scope import isolated
 
 if TYPE_CHECKING:
@@ -28,13 +30,27 @@ MOST = 25  # organizations of one change: each is previewed, confirmed by name a
 WINDOWS = ("7d", "30d")
 DEFAULT_STALE = 90
 LONGEST_STALE = range(1, 3651)
+FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
+NEW = Knob("to", "New state", STATES, "on")
+WINDOW = Knob("days", "Preview on the last", WINDOWS, "7d")
+STALE, STALE_LABEL = "stale", "Stale after days"
 STALE_HELP = "An override counts as stale once it has stood for more than so many days since it was last changed here."
 
 
 def stale_after() -> int:
     """After how many days an override counts as stale; part of the address, drawn beside the figures."""
-    said = st.session_state.get("stale") or st.query_params.get("stale", "")
-    return int(said) if str(said).isdecimal() and int(said) in LONGEST_STALE else DEFAULT_STALE
+    return _said_age() or DEFAULT_STALE
+
+
+def _said_age() -> int | None:
+    found = said(STALE) or ""
+    short = found.isascii() and found.isdecimal() and len(found) <= len(str(LONGEST_STALE[-1]))
+    return int(found) if short and int(found) in LONGEST_STALE else None
+
+
+def ignored() -> list[str]:
+    """What the address says about this page and cannot be."""
+    return [*knobs.ignored((FLAG, NEW, WINDOW)), *not_understood({STALE: (STALE_LABEL, _said_age())})]
 
 
 def figures(found: list[Organization], as_of: datetime) -> None:
@@ -51,16 +67,22 @@ def figures(found: list[Organization], as_of: datetime) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, value, explained in shown:
             st.metric(label, messages.number(value), border=True, width=144, height="stretch", help=explained)
+        # not bound to the address by Streamlit, which fails on a number that is too large for it
+        st.session_state["pick_stale"] = stale_after()
         st.number_input(
-            "Stale after days",
+            STALE_LABEL,
             LONGEST_STALE[0],
             LONGEST_STALE[-1],
-            DEFAULT_STALE,
-            key="stale",
-            bind="query-params",
+            key="pick_stale",
+            on_change=_age_picked,
             help=STALE_HELP,
             width=160,
         )
+
+
+def _age_picked() -> None:
+    chosen = st.session_state["pick_stale"]
+    say(**{STALE: None if chosen == DEFAULT_STALE else str(chosen)})
 
 
 def matrix(found: list[Organization], *, choosing: bool) -> None:
@@ -111,17 +133,9 @@ def change(found: list[Organization], view: View) -> None:
     st.subheader("Change a flag")
     targets = _targets(found)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        flag = str(
-            st.segmented_control("Flag", NAMES, default=NAMES[0], required=True, key="flag", bind="query-params")
-        )
-        new: State = st.segmented_control(
-            "New state", STATES, default="on", required=True, key="to", bind="query-params"
-        )
-        days = str(
-            st.segmented_control(
-                "Preview on the last", WINDOWS, default="7d", required=True, key="days", bind="query-params"
-            )
-        )
+        flag = FLAG.draw(st.segmented_control, required=True)
+        new = as_state(NEW.draw(st.segmented_control, required=True))
+        days = WINDOW.draw(st.segmented_control, required=True)
     known = known_flag(flag)
     st.caption(f"{known.description} Set to {new}, it means: {known.effect(new)}.")
     changing = [org for org in targets if org.malformed is None and org.cells[flag].state != new]
@@ -140,11 +154,14 @@ def change(found: list[Organization], view: View) -> None:
 
 def _targets(found: list[Organization]) -> list[Organization]:
     """The organizations that the address names, of those in scope; a scope of one is the choice itself."""
+    by_id = {org.id: org for org in found}
+    named = list(dict.fromkeys(st.query_params.get_all("target")))
+    chosen = [org for org in named if org in by_id]
+    messages.targets_left_out(len(named) - len(chosen), len(chosen[MOST:]), MOST)
     if len(found) == 1:
         return found
-    by_id = {org.id: org for org in found}
-    said = [org for org in st.query_params.get_all("target") if org in by_id][:MOST]
-    st.session_state["pick_target"] = said
+    chosen = chosen[:MOST]
+    st.session_state["pick_target"] = chosen
 
     def label(org: str) -> str:
         return f"{isolated(by_id[org].name)} · {isolated(org)}"
@@ -158,7 +175,7 @@ def _targets(found: list[Organization]) -> list[Organization]:
         max_selections=MOST,
         placeholder="Choose rows above, or organizations here",
     )
-    return [by_id[org] for org in said]
+    return [by_id[org] for org in chosen]
 
 
 def _picked() -> None:

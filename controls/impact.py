@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from controls import impact_cells
 from controls.address import said, say
 from controls.impact_filters import choose_cell
 from controls.messages import MISSING, counted, number, percent
@@ -72,15 +73,6 @@ def finding(now: pd.Series[float], top: int) -> None:
     st.caption(f"{told}.")
 
 
-def compared(then: pd.Series[float], days: int) -> None:
-    """What changes are against."""
-    earlier = "the day before" if days == 1 else f"the {days} days before"
-    if then["retrievals"]:
-        st.caption(f"Changes are against {earlier}; pt are percentage points. Lines are by day.")
-    else:
-        st.caption(f"Nothing was logged in {earlier}, so no change is shown. Lines are by day.")
-
-
 def flips(now: pd.Series[float]) -> str:
     """How often feedback moved something across the budget's cut, for the measure's part."""
     if not now["block_known"]:
@@ -103,13 +95,14 @@ def cell_clicked() -> None:
         say(retrieval=None)
 
 
-def retrievals(listed: pd.DataFrame, cell: tuple[int, int] | None, top: int) -> None:
+def retrievals(listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] | None, top: int) -> None:
     """The retrievals of a cell, or those that feedback changed most; each opens below."""
     total = int(listed["total"].iloc[0]) if len(listed) else 0
-    if cell is None:
-        st.markdown("**Retrievals that feedback changed most**")
-    else:
-        with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        impact_cells.choose(moves, cell)
+        if cell is None:
+            st.markdown("**Retrievals that feedback changed most**")
+        else:
             place = f"rank {cell[0] + 1} without and {cell[1] + 1} with feedback"
             st.markdown(f"**{counted(total, 'retrieval')} with a candidate at {place}**")
             st.button("Show all retrievals", key="no_cell", on_click=choose_cell, args=(None,), type="tertiary")

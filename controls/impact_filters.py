@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls.address import said, say
+from controls.address import not_understood, said, say
 from controls.loading import load, shape
 from queries.impact.selection import LONGEST, NO_OUTCOME, Choices, Filters, Selection
 from queries.retrievals import POOL, TOP
@@ -32,14 +32,31 @@ def choose(scope: Scope) -> Selection:
     listed = load(Choices(scope)).frames[0]
     agents, kinds = (list(listed.loc[listed["kind"] == kind, "value"]) for kind in ("agent_id", "work_type"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        agent = _one_of("agent", "Agent", {ALL: "Any agent"} | _as_they_are(agents, said("agent")), width=160)
-        kind = _one_of("work", "Work type", {ALL: "Any work"} | _as_they_are(kinds, said("work")), width=130)
+        agent = _one_of("agent", "Agent", {ALL: "Any agent"} | _as_they_are(agents, _text("agent")), width=160)
+        kind = _one_of("work", "Work type", {ALL: "Any work"} | _as_they_are(kinds, _text("work")), width=130)
         outcome = _one_of("outcome", "Outcome", OUTCOME_NAMES, width=140)
         weighting = _one_of("weighting", "Weighting", WEIGHTING_NAMES, width=120)
         words = _words()
         top = _depth()
     narrowed = Filters(agent, kind, outcome, "on" if weighting == "on" else "off" if weighting else None, words)
     return Selection(scope, narrowed, top, shape())
+
+
+def ignored() -> list[str]:
+    """What the address says about this page and cannot be, by the names of the controls."""
+    return not_understood(
+        {
+            "agent": ("Agent", _text("agent")),
+            "work": ("Work type", _text("work")),
+            "outcome": ("Outcome", _known("outcome", OUTCOME_NAMES)),
+            "weighting": ("Weighting", _known("weighting", WEIGHTING_NAMES)),
+            "query": ("Query contains", _text("query")),
+            "k": ("Top k", _said_depth()),
+            "cell": ("Cell of the map", chosen_cell()),
+            "retrieval": ("Opened retrieval", opened_retrieval()),
+            "part": ("Part", _known("part", PARTS)),
+        }
+    )
 
 
 def chosen_cell() -> tuple[int, int] | None:
@@ -57,8 +74,7 @@ def choose_cell(cell: tuple[int, int] | None) -> None:
 
 def opened_retrieval() -> str | None:
     """The retrieval in the address."""
-    name = said("retrieval")
-    return name if name is not None and is_storable(name) and len(name) <= LONGEST else None
+    return _text("retrieval")
 
 
 def chosen_part() -> str:
@@ -82,7 +98,7 @@ def _is_rank(text: str) -> bool:
 def _as_they_are(values: list[str], named: str | None) -> dict[str, str]:
     """Values as their own labels; one that only the address names is there too, and finds nothing if it is unknown."""
     known = {value: value for value in values}
-    if named is not None and is_storable(named) and len(named) <= LONGEST:
+    if named is not None:
         known.setdefault(named, named)
     return known
 
@@ -101,9 +117,14 @@ def _known(name: str, names: Iterable[str]) -> str | None:
     return value if value in set(names) else None
 
 
+def _text(name: str) -> str | None:
+    """What the address says, if a store could hold it at all."""
+    value = said(name)
+    return value if value is not None and is_storable(value) and len(value) <= LONGEST else None
+
+
 def _words() -> str | None:
-    value = said("query")
-    words = value if value is not None and is_storable(value) and len(value) <= LONGEST else None
+    words = _text("query")
     st.session_state["pick_query"] = words or ALL
     st.text_input(
         "Query contains", key="pick_query", on_change=_picked, args=("query",), max_chars=LONGEST, width=180,
@@ -112,9 +133,13 @@ def _words() -> str | None:
     return words
 
 
-def _depth() -> int:
+def _said_depth() -> int | None:
     value = said("k") or ""
-    top = int(value) if _is_rank(value) and int(value) <= POOL else TOP
+    return int(value) if _is_rank(value) and int(value) <= POOL else None
+
+
+def _depth() -> int:
+    top = _said_depth() or TOP
     st.session_state["pick_k"] = top
     st.number_input("Top k", 1, POOL, step=1, key="pick_k", on_change=_picked, args=("k",), width=100, help=DEPTH)
     return top

@@ -1,4 +1,4 @@
-"""The eight measures of Feedback Impact: how each is formed from sums, shown, and read."""
+"""The nine measures of Feedback Impact: how each is formed from sums, shown, and read."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ GOOD_RATE, FAIR_RATE = 0.7, 0.4
 
 @dataclass(frozen=True)
 class Measure:
-    """A sum over a count; ``scale`` is 100 for a share, shown in percent."""
+    """A sum over a count, times ``scale``; ``unit`` follows the figure, ``points`` a difference of two."""
 
     name: str
     label: str
     part: str
     whole: str
-    scale: int
     explained: str
+    scale: int = 1
+    unit: str = ""
+    points: str = ""
 
     def value(self, sums: pd.Series[float]) -> float | None:
         """The figure, or none where there is nothing to form it of."""
@@ -36,9 +38,7 @@ class Measure:
 
     def shown(self, value: float | None) -> str:
         """Three significant digits."""
-        if value is None:
-            return MISSING
-        return f"{value:.3g} %" if self.scale != 1 else f"{value:.3g}"
+        return MISSING if value is None else f"{value:.3g}{self.unit}"
 
     def change(self, now: float | None, then: float | None) -> str | None:
         """Against the window before; shares in percentage points."""
@@ -47,32 +47,39 @@ class Measure:
         difference = now - then
         if abs(difference) < SMALLEST_CHANGE * self.scale:
             return "no change"
-        return f"{difference:+.2g} pt" if self.scale != 1 else f"{difference:+.2g}"
+        return f"{difference:+.2g}{self.points}"
+
+
+def _share(name: str, label: str, part: str, whole: str, explained: str) -> Measure:
+    return Measure(name, label, part, whole, explained, 100, " %", " pt")
 
 
 def measures(top: int) -> list[Measure]:
-    """All eight, the first five for the head of the page."""
+    """All nine, the first five for the head of the page."""
     return [
-        Measure("top_k", f"Top {top} changed", "top_k", "comparable", 100,
-                f"Share of comparable retrievals whose first {top} would have been others without feedback weights."),
-        Measure("block", "Block changed", "block_changed", "block_known", 100,
-                "Share of retrievals with a logged block where at least one observation crossed the budget's cut: "
-                "in the block with feedback and not without, or the other way round."),
-        Measure("move", "Mean move", "shift", "candidates", 1,
+        _share("top_k", f"Top {top} changed", "top_k", "comparable",
+               f"Share of comparable retrievals whose first {top} would have been others without feedback weights."),
+        _share("block", "Block changed", "block_changed", "block_known",
+               "Share of retrievals with a logged block where at least one observation crossed the budget's cut: "
+               "in the block with feedback and not without, or the other way round."),
+        Measure("move", "Mean move", "shift", "candidates",
                 "Places a candidate moved on average, either way: mean |rank without − rank with feedback|. "
                 "The mean with its sign is zero by construction and says nothing."),
-        Measure("overlap", "RBO", "overlap", "comparable", 1,
+        Measure("overlap", "RBO", "overlap", "comparable",
                 "Rank-biased overlap, p 0.9, of the order without feedback and with it: 1 is the same order. "
                 "The first ten ranks carry 86 % of it. Above 0.9 little changed, below 0.7 much."),
-        Measure("rate", "Injection rate", "injected", "block_rows", 100,
-                "Candidates that were injected, of all logged. Above 70 % nearly all that is found fits the budget; "
-                "40 to 70 % is usual; below 40 % the budget decides more than the ranking."),
-        Measure("top_one", "Top 1 changed", "top_one", "comparable", 100,
-                "Share of comparable retrievals whose first observation would have been another without feedback."),
-        Measure("tau", "Kendall τ-b", "tau", "tau_known", 1,
+        _share("rate", "Injection rate", "injected", "block_rows",
+               "Candidates that were injected, of all logged. Above 70 % nearly all that is found fits the budget; "
+               "40 to 70 % is usual; below 40 % the budget decides more than the ranking."),
+        _share("top_one", "Top 1 changed", "top_one", "comparable",
+               "Share of comparable retrievals whose first observation would have been another without feedback."),
+        Measure("flips", "Flips per 100", "flips", "block_known",
+                "Observations that feedback brought into a block, per 100 retrievals with a logged block; as many were "
+                "kept out.", scale=100),
+        Measure("tau", "Kendall τ-b", "tau", "tau_known",
                 "Pairs in the same order with and without feedback less those turned round, over all pairs: 1 same, "
                 "0 unrelated, −1 reversed. Every rank counts alike, unlike RBO."),
-        Measure("dominance", "Weight dominance", "dominance", "dominance_known", 1,
+        Measure("dominance", "Weight dominance", "dominance", "dominance_known",
                 "var(ln weight) / (var(ln weight) + var(ln score)) within a retrieval, averaged: how much of the "
                 "spread of the weighted score is the weight's. Above 0.5 weights order more than relevance does."),
     ]  # fmt: skip
@@ -121,7 +128,7 @@ def head(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top:
 
 
 def table(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top: int) -> None:
-    """All eight with trend, the window before, and how to read them."""
+    """All nine with trend, the window before, and how to read them."""
     rows = [(each, each.value(now), each.value(then)) for each in measures(top)]
     st.dataframe(
         pd.DataFrame(

@@ -15,6 +15,8 @@ import streamlit as st
 from controls import loading
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from queries.errors import StoreError
 
 MISSING = "—"
@@ -70,6 +72,15 @@ def unknown_in_link(what: str) -> None:
     )
 
 
+def ignored_in_link(labels: Sequence[str]) -> None:
+    """Parts of an address that mean nothing here, by our own names for them: what was sent is not repeated."""
+    if labels:
+        st.warning(
+            f"Not understood in this link, and ignored: {', '.join(labels)}. The default is shown instead.",
+            icon=":material/link_off:",
+        )
+
+
 def one_organization_needed() -> None:
     """A page that asks one organization's memory, opened for all of them."""
     st.info(
@@ -117,6 +128,14 @@ def unknown_retrieval() -> None:
 def not_a_candidate() -> None:
     """An address that opens an observation which the question did not bring back, or which is not there at all."""
     st.info("The observation in this link is not among the candidates of this question.", icon=":material/search_off:")
+
+
+def nothing_left(what: str) -> None:
+    """Filters that let nothing through."""
+    st.info(
+        f"No {what} in this scope pass these filters. Clear one of them, or choose a longer window.",
+        icon=":material/filter_alt_off:",
+    )
 
 
 def nothing_found(what: str) -> None:
@@ -191,6 +210,20 @@ def choose_an_organization() -> None:
     st.caption("Choose one organization or several: rows of the table above, or names here.")
 
 
+def targets_left_out(unknown: int, beyond: int, most: int) -> None:
+    """Organizations that an address names for a change and that are not part of it."""
+    if unknown:
+        st.warning(
+            f"{counted(unknown, 'organization')} in this link left out: not in this scope, or you may not see it.",
+            icon=":material/link_off:",
+        )
+    if beyond:
+        st.warning(
+            f"{counted(beyond, 'organization')} in this link left out: one change takes {most} at most.",
+            icon=":material/link_off:",
+        )
+
+
 def unreadable_flags(count: int) -> None:
     """Organizations whose features are not an object of flags."""
     st.warning(
@@ -210,6 +243,15 @@ def unknown_change() -> None:
     st.warning(
         "Unknown change in this link: it does not exist here, or you may not see it.", icon=":material/link_off:"
     )
+
+
+def compared(logged_before: float, days: int, more: str = "") -> None:
+    """What the changes beside figures are against."""
+    earlier = "the day before" if days == 1 else f"the {days} days before"
+    if logged_before:
+        st.caption(f"Changes are against {earlier}; pt are percentage points.{more}")
+    else:
+        st.caption(f"Nothing was logged in {earlier}, so no change is shown.{more}")
 
 
 def number(value: float | None) -> str:

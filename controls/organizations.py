@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls.messages import MISSING, counted, number, percent
+from controls.messages import MISSING, compared, counted, number, percent
 from controls.scope import enter
 from controls.trust import Trust
 from queries.organizations import SHOWN, FlagStates, flag_states
@@ -84,11 +84,7 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame, scope: Scope) -> None:
                 height="stretch",
                 help=explained,
             )
-    earlier = "the day before" if scope.days == 1 else f"the {scope.days} days before"
-    if then["retrievals"]:
-        st.caption(f"Changes are against {earlier}; pt are percentage points.")
-    else:
-        st.caption(f"Nothing was logged in {earlier}, so no change is shown.")
+    compared(then["retrievals"], scope.days)
 
 
 def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from analysis.pins import Outcome, PinResult, pin_of, to_json
 from controls import loading, messages
 from controls.access import NotAllowedError, require
 from controls.choosing import choose_one
+from controls.downloads import download
 from controls.messages import counted, number
 from controls.view import view
 from queries.engine import LIST
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval.retrieve import Memory, Retrieval
 
 CHOSEN, QUERY, PROJECT = "pin", "q", "project"
-SAID, TOKEN = "pins_said", "pins_file_token"
+SAID = "pins_said"
 FORM = {name: f"pin_{name}" for name in ("name", "include", "upper", "lower")}
 SIGNS = {Outcome.HOLDS: "✓ holds", Outcome.FAILS: "✕ fails", Outcome.UNKNOWN: "? unknown"}
 SHOWN = 80  # characters of an observation in a list to choose from
@@ -137,10 +137,11 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
     chosen = _chosen(stored)
     with st.container(horizontal=True):
         if stored:
+            offered = download("rankscope-pins", "json")
             st.download_button(
                 "Export as JSON",
-                data=partial(_export, store, org),
-                file_name=_file_name(),
+                data=offered.of(partial(_export, store, org)),
+                file_name=offered.name,
                 mime="application/json",
                 on_click="ignore",
                 key="pins_export",
@@ -238,11 +239,6 @@ def ask_in_address(org: str, store: Store) -> None:
 
 def _export(store: Store, org: str) -> str:
     return to_json([each.pin for each in read(store, org) if each.pin is not None], org)
-
-
-def _file_name() -> str:
-    """A name that nobody can guess: downloads are served to whoever knows it."""
-    return f"rankscope-pins-{st.session_state.setdefault(TOKEN, secrets.token_urlsafe(16))}.json"
 
 
 def _chosen(stored: tuple[StoredPin, ...]) -> StoredPin | None:

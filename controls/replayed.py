@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 METRIC_WIDTH = 144
 QUIET = {"displayModeBar": False}
+INK = {"light": "#1D2B33", "dark": "#E4EAED"}
 GONE = "(deleted, or not yours to see)"
 CAVEAT = (
     "A replay reorders what was logged: at most 20 candidates of each retrieval. Nothing outside that pool can enter, "
@@ -43,11 +45,14 @@ FLIPS = (
 )
 
 
-def coverage(found: Coverage) -> None:
-    """How much of the log the figures stand on, and why the rest is missing."""
+def coverage(found: Coverage, as_of: str) -> None:
+    """When the log was read, how much of it the figures stand on, and why the rest is missing."""
     lost = [f":orange[:material/warning: {number(count)}: {REASONS[name]}]" for name, count in found.reasons]
     share = percent(found.replayed, found.logged)
-    facts = f"coverage {share}: {number(found.replayed)} of {counted(found.logged, 'logged retrieval')} replayed"
+    facts = (
+        f"as of {datetime.fromisoformat(as_of):%H:%M} UTC · coverage {share}: {number(found.replayed)} of "
+        f"{counted(found.logged, 'logged retrieval')} replayed"
+    )
     st.markdown(" · ".join(f":small[{part}]" for part in (*lost, f":gray[{facts}]")), help=CAVEAT)
 
 
@@ -79,6 +84,11 @@ def figures(found: Replay) -> None:
             )  # fmt: skip
 
 
+def ink() -> str:
+    """The colour of figures on a weak ground; plotly's own would be too pale on a light page."""
+    return INK["dark" if st.context.theme.type == "dark" else "light"]
+
+
 def cells(found: SensitivityMap) -> pd.DataFrame:
     """The map's cells under the names that the knobs have for them."""
     return pd.DataFrame(
@@ -94,7 +104,10 @@ def cells(found: SensitivityMap) -> pd.DataFrame:
 def flips(found: Replay, scope: Scope) -> None:
     """What enters and leaves blocks, with the texts."""
     if not found.flips:
-        st.caption("No observation enters or leaves a block under these settings.")
+        st.caption(
+            "No observation enters or leaves a block under these settings."
+            + (" They are as logged: turn a knob, or click a cell of the map." if found.what_if.as_logged else "")
+        )
         return
     texts = _texts(scope, [*(flip.observation for flip in found.flips), *(mover.observation for mover in found.movers)])
     frame = pd.DataFrame([vars(mover) for mover in found.movers])
@@ -109,10 +122,12 @@ def flips(found: Replay, scope: Scope) -> None:
     )
     rows = pd.DataFrame(
         {
+            "open": "Open",
             "change": ["▲ enters" if flip.entered else "▼ leaves" for flip in found.flips],
             "rank": [f"{flip.before + 1} → {flip.after + 1}" for flip in found.flips],
             "text": [texts.get(flip.observation, GONE) for flip in found.flips],
             "observation": [flip.observation for flip in found.flips],
+            "inspect": "Inspect",
             "retrieval": [flip.retrieval for flip in found.flips],
         }
     )
@@ -124,6 +139,8 @@ def flips(found: Replay, scope: Scope) -> None:
         hide_index=True,
         key="flips",
         column_config={
+            "open": links.open_column("flips_open", tuple(rows["observation"]), "observation.py", "observation"),
+            "inspect": links.open_column("flips_inspect", tuple(rows["retrieval"]), "inspector.py", "retrieval"),
             "change": st.column_config.TextColumn("In or out", width=85),
             "rank": st.column_config.TextColumn("Rank", width=80, help="As logged → under these settings, from 1."),
             "text": st.column_config.TextColumn("Observation", width=520),

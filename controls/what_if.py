@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from analysis.replay_map import BOOSTS, LAMBDAS
 from analysis.replay_settings import WhatIf
+from controls import knobs
+from controls.address import say
+from controls.knobs import Knob
 from ranking.clusters import CountBy
 from ranking.feedback import Normalise
 
 AS_LOGGED, OFF = "as logged", "off"
 MAP = "sensitivity_map"
-
-
-@dataclass(frozen=True)
-class Knob:
-    """One setting: its name in the address, in words, the values it takes, and which of them is silent."""
-
-    name: str
-    label: str
-    options: tuple[str, ...]
-    default: str
-    explained: str
-
-    @property
-    def value(self) -> str:
-        """What the address says, if it is one of the values."""
-        said: str = st.query_params.get(self.name, self.default)
-        return said if said in self.options else self.default
 
 
 def _numbers(*numbers: float) -> tuple[str, ...]:
@@ -71,20 +56,24 @@ TOKENS = Knob(
     "tokens", "Token budget", (AS_LOGGED, *_numbers(100, 200, 300, 400, 500, 600, 750, 1000, 1500, 2000)), AS_LOGGED,
     "Of the memory block. As logged: bug fixes 750, features 400, refactoring 600, chores 300, other work 500.",
 )  # fmt: skip
+PANELS = {"flips": "Flips", "worst": "Worst retrievals", "fragile": "Fragile", "outcomes": "Outcomes"}
+PANEL = Knob("show", "Show", tuple(PANELS), next(iter(PANELS)))
 KNOBS = (WEIGHTING, NORMALISE, BOOST, BITS, COUNT_BY, LAMBDA, DUPLICATE, TOKENS)
 
 
 def choose() -> WhatIf:
     """Draw the knobs and return what they say; one that has no effect as the others stand cannot be turned."""
     chosen = settings()
-    _segments(WEIGHTING)
-    _segments(NORMALISE, disabled=chosen.weighting is False)
-    _slider(BOOST)
-    _slider(BITS, disabled=not chosen.recounts)
-    _segments(COUNT_BY, disabled=not chosen.recounts)
-    _slider(LAMBDA)
-    _slider(DUPLICATE, disabled=not chosen.diversifies)
-    _slider(TOKENS)
+    slider, segments = st.select_slider, st.segmented_control
+    stretched: dict[str, Any] = {"required": True, "width": "stretch"}
+    WEIGHTING.draw(segments, **stretched)
+    NORMALISE.draw(segments, disabled=chosen.weighting is False, **stretched)
+    BOOST.draw(slider)
+    BITS.draw(slider, disabled=not chosen.recounts)
+    COUNT_BY.draw(segments, disabled=not chosen.recounts, **stretched)
+    LAMBDA.draw(slider)
+    DUPLICATE.draw(slider, disabled=not chosen.diversifies)
+    TOKENS.draw(slider)
     st.button(
         "Reset to as logged",
         key="reset_what_if",
@@ -94,6 +83,11 @@ def choose() -> WhatIf:
         width="stretch",
     )
     return chosen
+
+
+def ignored() -> list[str]:
+    """What the address says about this page and no knob can be turned to."""
+    return knobs.ignored((*KNOBS, PANEL))
 
 
 def settings() -> WhatIf:
@@ -122,21 +116,10 @@ def place() -> tuple[str, str]:
     return LAMBDA.value, BOOST.value
 
 
-def choose_panel(panels: dict[str, str]) -> str:
+def choose_panel() -> str:
     """Which list is shown below the map, by its name in the address."""
-    knob = Knob("show", "Show", tuple(panels), next(iter(panels)), "")
-    st.session_state[_key(knob)] = knob.value
-    st.segmented_control(
-        "Show",
-        knob.options,
-        key=_key(knob),
-        format_func=panels.__getitem__,
-        on_change=_picked,
-        args=(knob,),
-        required=True,
-        label_visibility="collapsed",
-    )
-    return knob.value
+    more: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
+    return PANEL.draw(st.segmented_control, format_func=PANELS.__getitem__, **more)
 
 
 def map_clicked() -> None:
@@ -144,53 +127,9 @@ def map_clicked() -> None:
     points: list[Any] = st.session_state[MAP]["selection"]["points"]
     named = [point["customdata"] for point in points if point.get("customdata")]
     if named:
-        _say(LAMBDA, str(named[0][0]))
-        _say(BOOST, str(named[0][1]))
-
-
-def _slider(knob: Knob, *, disabled: bool = False) -> None:
-    st.session_state[_key(knob)] = knob.value
-    st.select_slider(
-        knob.label,
-        knob.options,
-        key=_key(knob),
-        on_change=_picked,
-        args=(knob,),
-        help=knob.explained,
-        disabled=disabled,
-    )
-
-
-def _segments(knob: Knob, *, disabled: bool = False) -> None:
-    st.session_state[_key(knob)] = knob.value
-    st.segmented_control(
-        knob.label,
-        knob.options,
-        key=_key(knob),
-        on_change=_picked,
-        args=(knob,),
-        help=knob.explained,
-        disabled=disabled,
-        required=True,
-        width="stretch",
-    )
-
-
-def _key(knob: Knob) -> str:
-    return f"pick_{knob.name}"
-
-
-def _picked(knob: Knob) -> None:
-    _say(knob, st.session_state[_key(knob)])
-
-
-def _say(knob: Knob, value: str) -> None:
-    if value in knob.options and value != knob.default:
-        st.query_params[knob.name] = value
-    else:
-        st.query_params.pop(knob.name, None)
+        LAMBDA.say(str(named[0][0]))
+        BOOST.say(str(named[0][1]))
 
 
 def _reset() -> None:
-    for knob in KNOBS:
-        st.query_params.pop(knob.name, None)
+    say(**dict.fromkeys(knob.name for knob in KNOBS))

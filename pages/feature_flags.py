@@ -1,6 +1,6 @@
 """Feature flags: what each organization has set, what a change would do, and what changes did."""
 
-from controls import flag_history, flags
+from controls import flag_history, flags, messages
 from controls.flag_states import organizations
 from controls.loading import ask_now, may_write
 from controls.view import view
@@ -11,6 +11,7 @@ answers = ask_now(FlagObjects(seen.scope), StandingChanges(seen.scope))
 objects, standing = answers.frames
 shown = organizations(objects, standing, answers.as_of, flags.stale_after())
 
+messages.ignored_in_link(flags.ignored())
 flags.figures(shown, answers.as_of)
 flags.matrix(shown, choosing=len(shown) > 1 and may_write() and seen.principal.may("operator"))
 flags.change(shown, seen)

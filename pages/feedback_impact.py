@@ -16,12 +16,15 @@ scope = view().scope
 chosen = impact_filters.choose(scope)
 cell, opened, part = impact_filters.chosen_cell(), impact_filters.opened_retrieval(), impact_filters.chosen_part()
 found = ask(chosen, cell, part, opened)
+messages.ignored_in_link(impact_filters.ignored())
 
 trust.strip(impact.trust_of(found.days, found.now, found.timeless, found.as_of, chosen.shape))
 if found.now["retrievals"]:
     impact.finding(found.now, chosen.top)
     impact_measures.head(found.days, found.now, found.then, chosen.top)
-    impact.compared(found.then, scope.days)
+    messages.compared(found.then["retrievals"], scope.days, " Lines are by day.")
+elif chosen.filters.narrow:
+    messages.nothing_left("retrievals")
 else:
     messages.nothing_found("retrievals")
 
@@ -43,7 +46,7 @@ if found.now["comparable"]:
             config=PLAIN,
             alt="Candidates by how many places they moved",
         )
-    impact.retrievals(found.listed, cell, chosen.top)
+    impact.retrievals(found.listed, found.moves, cell, chosen.top)
 
 if found.opened is not None and opened is not None:
     if found.opened.empty:

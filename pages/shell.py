@@ -37,7 +37,7 @@ class Entry:
     title: str
     icon: str
     answers: str
-    in_window: bool = True  # a page about one thing shows its whole life and says so itself
+    in_window: bool = True  # a page about one thing, or about the whole of a history, says so itself
 
 
 SECTIONS = {
@@ -84,6 +84,7 @@ SECTIONS = {
             "Feature flags",
             ":material/flag:",
             "Which flags each organization has set, what a change would do, and what changes did",
+            in_window=False,
         ),
     ],
 }

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from analysis.replay_settings import WhatIf
     from queries.scope import Scope
 
-PANELS = {
-    "flips": ("Flips", replayed.flips),
-    "worst": ("Worst retrievals", replayed.worst),
-    "fragile": ("Fragile", replayed.fragile),
-    "outcomes": ("Outcomes", None),
-}
+LISTS = {"flips": replayed.flips, "worst": replayed.worst, "fragile": replayed.fragile}
 
 
 def replay(settings: WhatIf, scope: Scope) -> Replay | None:
@@ -31,11 +26,11 @@ def replay(settings: WhatIf, scope: Scope) -> Replay | None:
     value = working.wait("replay", {"what_if": settings.to_json()}, scope, words="Replaying the log")
     if value is None:
         return None
-    found = replay_from_json(value)
+    found = replay_from_json(value["replay"])
     if not found.coverage.logged:
         messages.nothing_found("retrievals")
         return None
-    replayed.coverage(found.coverage)
+    replayed.coverage(found.coverage, value["as_of"])
     if not found.coverage.replayed:
         messages.nothing_replayed()
         return None
@@ -51,7 +46,7 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
         return
     lambdas, boosts = what_if.labels()
     st.plotly_chart(
-        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, what_if.place(), SAFE),
+        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, what_if.place(), SAFE, ink=replayed.ink()),
         key=what_if.MAP,
         on_select=what_if.map_clicked,
         selection_mode="points",
@@ -62,18 +57,19 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
 
 def draw_panel(found: Replay, scope: Scope) -> None:
     """The list that was chosen, and only that one."""
-    shown = what_if.choose_panel({name: label for name, (label, _) in PANELS.items()})
-    panel = PANELS[shown][1]
-    if panel is None:
-        replayed.ladder(loading.ladder(scope), found.coverage)
+    shown = what_if.choose_panel()
+    if shown in LISTS:
+        LISTS[shown](found, scope)
     else:
-        panel(found, scope)
+        replayed.ladder(loading.ladder(scope), found.coverage)
 
 
 def main(scope: Scope) -> None:
     """Settings beside the picture; figures and lists of what they would have done."""
+    messages.ignored_in_link(what_if.ignored())
     top = st.container()
-    picture, panel = st.columns([5, 2], gap="medium")
+    with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
+        picture, panel = st.container(width=630), st.container(width=290)
     with panel:
         settings = what_if.choose()
     with top:

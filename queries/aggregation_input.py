@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
-    BigInteger,
     Date,
     and_,
-    case,
     cast,
     false,
     func,
@@ -27,6 +25,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.types import Text
 
 from queries import own_schema, schema
+from queries.moments import datable_microseconds
 from queries.scope import Reach
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ PROCEDURE = "1"
 # Written out: as a parameter the status would keep a generic plan from the index of active rows.
 ACTIVE: ColumnElement[str] = literal_column("'active'")
 READ = ("org_id", "id", "content", "weight", "created_at", "agent_id", "session_id")
-EARLIEST, LATEST = "0001-01-02", "9999-12-30"  # what a datetime can hold, in any zone
 
 
 @dataclass(frozen=True)
@@ -209,8 +207,6 @@ class NewestObservations:
             .limit(LIMIT + 1)  # one more where there are more, so that the result can say so
             .subquery("newest")
         )
-        datable = newest.c.created_at.between(literal_column(f"'{EARLIEST}'"), literal_column(f"'{LATEST}'"))
-        created_us = cast(func.extract("epoch", newest.c.created_at) * 1_000_000, BigInteger)
         same_text = and_(
             kept.c.org_id == newest.c.org_id,
             kept.c.observation_id == newest.c.id,
@@ -222,7 +218,7 @@ class NewestObservations:
                 func.left(newest.c.content, LONGEST),
                 newest.c.hash,
                 func.coalesce(newest.c.weight, 1.0),
-                case((datable, created_us)),
+                datable_microseconds(newest.c.created_at),
                 newest.c.agent_id,
                 newest.c.session_id,
                 kept.c.simhash,

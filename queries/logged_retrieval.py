@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
-from uuid import UUID
 
-from sqlalchemy import Boolean, and_, false, func, null, select
+from sqlalchemy import and_, func, select
 
 from queries import schema
 from queries.engine import AGGREGATE, LIST
-from queries.scope import is_storable
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import Select
 
     from queries.scope import Scope
 
@@ -55,31 +53,16 @@ class LoggedRetrieval:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[Any]:
-        """By id where it is one, which an index finds; by session and question where the log has no ids."""
-        logs, sessions = schema.retrieval_ab_logs, schema.sessions
-        its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
-        at = logs.c.created_at if self.shape.created_at else sessions.c.created_at
-        injected = logs.c.injected if self.shape.injected else null().cast(Boolean)
-        scores = (logs.c.relevance_score, logs.c.feedback_weight, logs.c.weighted_score)
+        """With the kind of work of its session, if that is still there."""
+        log, sessions = self.shape.rows(self.scope, only=self.retrieval), schema.sessions
+        its_session = and_(sessions.c.org_id == log.c.org_id, sessions.c.id == log.c.session_id)
+        about = [sessions.c.work_type if name == "work_type" else log.c[name] for name in LoggedRow.__annotations__]
         return (
-            select(
-                logs.c.org_id, logs.c.project_id, logs.c.session_id, sessions.c.work_type, logs.c.query_text, at,
-                logs.c.weighting_enabled, logs.c.observation_id, logs.c.unweighted_rank, logs.c.weighted_rank,
-                *scores, injected,
-            )
-            .select_from(logs.outerjoin(sessions, its_session))
-            .where(self.scope.tenant(logs), self._named())
-            .order_by(logs.c.weighted_rank, logs.c.observation_id)
+            select(*about)
+            .select_from(log.outerjoin(sessions, its_session))
+            .order_by(log.c.weighted_rank, log.c.observation_id)
             .limit(MOST_ROWS)
-        )  # fmt: skip
-
-    def _named(self) -> ColumnElement[bool]:
-        if self.shape.retrieval_id:
-            try:
-                return schema.retrieval_ab_logs.c.retrieval_id == UUID(self.retrieval)
-            except ValueError:
-                pass
-        return self.shape.retrieval() == self.retrieval if is_storable(self.retrieval) else false()
+        )
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import BigInteger, Boolean, Double, Integer, and_, cast, func, literal, null, select
+from sqlalchemy import Boolean, Double, Integer, and_, cast, func, literal, null, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.types import LargeBinary, Text
 
 from queries import schema
-from queries.shape import columns
+from queries.moments import microseconds
+from queries.shape import LogShape, columns
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select, Subquery
@@ -127,7 +128,7 @@ class ReplayLog:
                 newest.c.retrieval,
                 each.c.session_id,
                 sessions.c.work_type,
-                _microseconds(newest.c.at),
+                microseconds(newest.c.at),
                 each.c.weighting,
                 each.c.boosted,
                 func.coalesce(budget, UNKNOWN),
@@ -147,9 +148,6 @@ class ReplayLog:
     def _rows(self, log: frozenset[str]) -> Subquery:
         """The log rows of organization and project whatever the store calls their retrieval and time, as LogShape."""
         logs, sessions = schema.retrieval_ab_logs, schema.sessions
-        retrieval: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
-        if "retrieval_id" in log:
-            retrieval = func.coalesce(logs.c.retrieval_id.cast(Text), retrieval)
         its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
         timed = "created_at" in log
         numbers = ("relevance_score", "feedback_weight", "weighted_score", "unweighted_rank", "weighted_rank")
@@ -157,7 +155,7 @@ class ReplayLog:
         injected = logs.c.injected if "injected" in log else cast(null(), Boolean)
         return (
             select(
-                retrieval.label("retrieval"),
+                LogShape(retrieval_id="retrieval_id" in log).retrieval().label("retrieval"),
                 (logs.c.created_at if timed else sessions.c.created_at).label("at"),
                 logs.c.session_id,
                 logs.c.observation_id,
@@ -187,10 +185,6 @@ def _packed(rows: Subquery) -> ColumnElement[bytes]:
     for part in parts[1:]:
         packed = packed.op("||")(part)
     return packed
-
-
-def _microseconds(moment: ColumnElement[Any]) -> ColumnElement[int]:
-    return cast(func.extract("epoch", moment) * 1_000_000, BigInteger)
 
 
 def id_text(packed: bytes) -> str:

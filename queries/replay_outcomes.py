@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import BigInteger, and_, cast, func, select
+from sqlalchemy import and_, func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
+from queries.moments import microseconds
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class WeightedSessions:
         its = and_(sessions.c.org_id == each.c.org_id, sessions.c.id == each.c.session_id)
         return (
             select(
-                cast(func.extract("epoch", each.c.at) * 1_000_000, BigInteger),
+                microseconds(each.c.at),
                 each.c.always,
                 each.c.ever,
                 sessions.c.outcome == "accepted",

@@ -15,7 +15,7 @@ from queries.engine import AGGREGATE
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import Select
 
     from queries.scope import Scope
 
@@ -74,9 +74,7 @@ class ShownRetrievals:
     def statement(self) -> Select[Any]:
         """One row per retrieval; without an id of its own it is known by session and question."""
         logs = schema.retrieval_ab_logs
-        retrieval: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
-        if self.shape.retrieval_id:
-            retrieval = func.coalesce(logs.c.retrieval_id.cast(Text), retrieval)
+        retrieval = self.shape.retrieval()
         at = func.min(logs.c.created_at) if self.shape.created_at else literal(None)
         mine = retrieval == any_(bindparam(None, list(self.ids), type_=ARRAY(Text)))
         asked = func.left(func.min(logs.c.query_text), LONGEST)

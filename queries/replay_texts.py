@@ -12,7 +12,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
 from queries import own_schema, schema
-from queries.aggregation_input import EARLIEST, LATEST, LONGEST
+from queries.aggregation_input import LONGEST
+from queries.moments import datable_microseconds
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -81,9 +82,8 @@ class StoredForClusters:
     def statement(self, *, kept_hashes: bool = True) -> Select[Any]:
         """A kept fingerprint counts only for the very text it was taken of."""
         table, kept = schema.observations, own_schema.simhashes
-        datable = table.c.created_at.between(literal_column(f"'{EARLIEST}'"), literal_column(f"'{LATEST}'"))
-        created = cast(func.extract("epoch", table.c.created_at) * 1_000_000, BigInteger)
-        about = (func.uuid_send(table.c.id), table.c.project_id, table.c.agent_id, case((datable, created)))
+        created = datable_microseconds(table.c.created_at)
+        about = (func.uuid_send(table.c.id), table.c.project_id, table.c.agent_id, created)
         mine = and_(table.c.org_id == self.org_id, table.c.status == literal_column("'active'"))
         text = func.left(table.c.content, LONGEST)
         if not kept_hashes:

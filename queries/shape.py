@@ -6,10 +6,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sqlalchemy import and_, cast, func, literal, null, select, text
+from sqlalchemy import and_, cast, false, func, literal, null, select, text
 from sqlalchemy.types import Boolean, Double, Text
 
 from queries import schema
+from queries.scope import is_storable
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
@@ -76,10 +77,8 @@ class LogShape:
         boost = logs.c.corroboration_boost if self.corroboration_boost else cast(null(), Double)
         pipeline = logs.c.pipeline if self.pipeline else cast(null(), Text)
         limits = scope.where(logs, at)  # type: ignore[arg-type]
-        if only is not None and self.retrieval_id and _is_uuid(only):
-            limits = and_(scope.tenant(logs), logs.c.retrieval_id == UUID(only))
-        elif only is not None:
-            limits = and_(limits, self.retrieval() == only)
+        if only is not None:
+            limits = and_(scope.tenant(logs), self._named(only))
         return (
             select(
                 logs.c.org_id,
@@ -103,6 +102,12 @@ class LogShape:
             .where(limits)
             .subquery("log")
         )
+
+    def _named(self, retrieval: str) -> ColumnElement[bool]:
+        """By its id, which an index finds; else by session and query text. What no store can hold names nothing."""
+        if self.retrieval_id and _is_uuid(retrieval):
+            return schema.retrieval_ab_logs.c.retrieval_id == UUID(retrieval)
+        return self.retrieval() == retrieval if is_storable(retrieval) else false()
 
 
 def _is_uuid(text: str) -> bool:

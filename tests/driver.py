@@ -36,6 +36,7 @@ class Session:
         self.frames: list[bytes] = []
         self.elements: list[Any] = []
         self.seconds = 0.0
+        self.id = ""
         self._connection = connect(
             f"ws://{parts.netloc}/_stcore/stream",
             subprotocols=[Subprotocol("streamlit")],
@@ -59,7 +60,10 @@ class Session:
         for name, (field, value) in (widgets or {}).items():
             state = message.rerun_script.widget_states.widgets.add()
             state.id = name
-            setattr(state, field, value)
+            if field.endswith("_array_value"):
+                getattr(state, field).data.extend(value)
+            else:
+                setattr(state, field, value)
         self.elements = []
         started = time.perf_counter()
         self.socket.send(message.SerializeToString())
@@ -73,9 +77,24 @@ class Session:
         self.frames.append(data)
         message = ForwardMsg()
         message.ParseFromString(data)
+        if message.WhichOneof("type") == "new_session":
+            self.id = message.new_session.initialize.session_id
         if message.WhichOneof("type") == "delta" and message.delta.WhichOneof("type") == "new_element":
             self.elements.append(message.delta.new_element)
         return message.WhichOneof("type") == "script_finished"
+
+    def download(self, placeholder: str, limit: float = 30.0) -> str:
+        """Click a download button whose file is made on the click, and return the path of what was made."""
+        message = BackMsg()
+        request = message.backend_operation_request
+        request.request_id, request.session_id, request.deferred_file.file_id = "1", self.id, placeholder
+        self.socket.send(message.SerializeToString())
+        while True:
+            raw = self.socket.recv(timeout=limit)
+            answer = ForwardMsg()
+            answer.ParseFromString(raw.encode() if isinstance(raw, str) else raw)
+            if answer.WhichOneof("type") == "backend_operation_response":
+                return str(answer.backend_operation_response.deferred_file.url)
 
     def bodies(self, kind: str) -> list[str]:
         """The text of every element of a kind: alert, text, markdown, heading, exception."""

@@ -20,11 +20,11 @@ class Proxy:
     or cut the client at once and forward it "late". Only the first such message after ``arm()`` is treated so.
     """
 
-    def __init__(self, server: str, word: bytes, how: str, *, close_after: bool = False) -> None:
+    def __init__(self, server: str, word: bytes, how: str, *, close_after: bool = False, port: int = 0) -> None:
         self.server, self.word, self.how, self.close_after = server, word, how, close_after
         self.armed = False
         self.cuts = 0
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", port))
         self.port = int(self._listener.getsockname()[1])
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()

@@ -1,7 +1,8 @@
-"""Feature flags behind a proxy: FLG-10, ISO-6 and ISO-8 of the bar, on every byte of the websocket."""
+"""Feature flags, Feedback Impact and What-if behind a proxy: FLG-10, ISO-6 and 8, on every byte of the websocket."""
 
 from __future__ import annotations
 
+import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,8 @@ TOKEN = "a-token-that-only-the-proxy-knows"  # noqa: S105 - of this test alone
 PAGE = "feature_flags"
 KINDS = {
     "button": ("trigger_value", True),
-    "button_group": ("int_array_value", None),
-    "multiselect": ("int_array_value", None),
+    "button_group": ("string_array_value", ["on", "off", "absent"]),
+    "multiselect": ("string_array_value", ["org_a", "CANARY-org_a-name · org_a"]),
     "text_area": ("string_value", "mine now"),
     "text_input": ("string_value", "x"),
     "number_input": ("double_value", 7.0),
@@ -78,8 +79,16 @@ def server(cluster: Cluster, database: str) -> Iterator[AppServer]:
     started.stop()
 
 
-def visit(server: AppServer, name: str, query: str = "") -> Session:
-    return Session(server.url, query, PAGE, headers={"X-Forwarded-User": name, "X-Proxy-Token": TOKEN})
+def visit(server: AppServer, name: str, query: str = "", page: str = PAGE) -> Session:
+    return Session(server.url, query, page, headers={"X-Forwarded-User": name, "X-Proxy-Token": TOKEN})
+
+
+def shown(session: Session) -> bytes:
+    """Everything the session was sent until nothing was waited for any more."""
+    until = time.monotonic() + 60
+    while any(element.WhichOneof("type") == "progress" for element in session.run().elements):
+        assert time.monotonic() < until
+    return session.received
 
 
 def widgets(session: Session) -> dict[str, str]:
@@ -110,7 +119,7 @@ class TestViewers:
             stolen |= widgets(operator.run({review: ("trigger_value", True)}))
             assert "text_area" in stolen.values()
         before = features_text(keeper, "org_a"), audit_rows(keeper, "org_a")
-        sent = {id_: value for id_, kind in stolen.items() if (value := KINDS[kind])[1] is not None}
+        sent = {id_: KINDS[kind] for id_, kind in stolen.items()}
         with visit(server, "vera") as viewer:
             viewer.run()
             for id_, value in sent.items():
@@ -151,6 +160,24 @@ class TestIsolation:
                 assert b"CANARY-org_a" in received, (name, query)
                 assert b"CANARY-org_b" not in received, (name, query)
 
+    def test_nor_on_the_pages_that_read_the_log(self, server: AppServer, keeper: Owner) -> None:
+        """ISO-6 for Feedback Impact and What-if: every part, list and opened thing of the other organization."""
+        row = keeper.execute("select retrieval_id from retrieval_ab_logs where org_id = 'org_b' limit 1").fetchone()
+        assert row is not None
+        impact = [f"org=org_b&part={part}&retrieval={row[0]}" for part in ("movers", "weights", "outcomes", "measures")]
+        impact += [f"retrieval={row[0]}", "query=CANARY", "cell=1-6", "agent=agent-1"]
+        replayed = [f"org=org_b&w=off&show={show}" for show in ("flips", "worst", "fragile", "outcomes")]
+        for page, queries in (("feedback_impact", impact), ("what_if", replayed)):
+            for query in queries:
+                with visit(server, "olga", query, page) as warm:
+                    mine = shown(warm)
+                if query.startswith("org=org_b&part=movers") or "show=flips" in query:
+                    assert b"CANARY-org_b-content" in mine, query
+                with visit(server, "vera", query, page) as session:
+                    received = shown(session)
+                assert b"CANARY-org_a" in received, query
+                assert b"CANARY-org_b" not in received.replace(query.encode(), b""), query
+
     def test_an_entry_out_of_reach_and_one_that_is_not_there_look_the_same(
         self, server: AppServer, keeper: Owner
     ) -> None:
@@ -164,8 +191,31 @@ class TestIsolation:
 
 
 class TestFiles:
+    """ISO-8 for this page's own files; tests/controls/test_downloads.py has the link itself."""
+
+    def test_a_file_holds_what_its_reader_may_see_and_is_gone_with_the_page(self, server: AppServer) -> None:
+        with visit(server, "vera") as session:
+            link = session.download(session.run().widget("download_button", "Download CSV").deferred_file_id)
+            sent = {"X-Forwarded-User": "vera", "X-Proxy-Token": TOKEN}
+            answer = requests.get(server.url + link, headers=sent, timeout=5)
+            assert b"CANARY-org_a-reason" in answer.content
+            assert b"CANARY-org_b" not in answer.content
+            assert answer.headers["cache-control"] == "no-store"
+            assert requests.get(server.url + link, timeout=5).status_code == 403
+        until = time.monotonic() + 10
+        while requests.get(server.url + link, headers=sent, timeout=5).status_code != 404:
+            assert time.monotonic() < until
+
+    def test_a_role_taken_away_ends_the_offer_on_an_open_page(self, server: AppServer, keeper: Owner) -> None:
+        keeper.execute("insert into rankscope.principals (name, role, orgs) values ('rita', 'viewer', '{org_a}')")
+        with visit(server, "rita") as session:
+            offered = session.run().widget("download_button", "Download CSV").deferred_file_id
+            assert session.download(offered).endswith(".csv")
+            keeper.execute("delete from rankscope.principals where name = 'rita'")
+            assert session.download(offered) == ""
+
     def test_no_two_files_share_a_link(self, server: AppServer) -> None:
-        """ISO-8: nothing is built before a click, and every drawing names the file anew."""
+        """Nothing is built before a click, and every drawing names the file anew."""
         names = set()
         for name in ("vera", "olga", "vera"):
             with visit(server, name) as session:

@@ -209,6 +209,16 @@ SABOTAGES = (
         ("tests/controls/test_exports.py",),
     ),
     Sabotage(
+        "a link that ends with its session", "controls/downloads.py",
+        "return session is None or runtime.get_instance().is_active_session(session)", "return True",
+        ("tests/controls/test_downloads.py",),
+    ),
+    Sabotage(
+        "a name that no two files share", "controls/downloads.py",
+        'f"{kind}-{secrets.token_hex(16)}.{form}"', 'f"{kind}.{form}"',
+        ("tests/controls/test_downloads.py",),
+    ),
+    Sabotage(
         "the record of an export", "controls/exports.py",
         "            taken.record(store(), self.question.scope.reach)\n", "",
         ("tests/browser/test_flags.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),

@@ -33,6 +33,7 @@ RETRIES = 3
 SETTLING = 8.0  # seconds in which a lost answer is looked for
 UNIQUE = "23505"
 
+NOTHING = "Nothing was changed"
 APPLIED = "The flag was changed."
 ALREADY = "This change was already applied. It was not applied twice."
 CONFLICT = "Nothing was changed: the flag is no longer what this page showed."
@@ -107,7 +108,8 @@ def _after_error(store: Store, reach: Reach, change: SetFlag, progress: _Progres
         return settle(store, reach, change)
     if error.sqlstate == UNIQUE:
         return Outcome(change, "refused", USED)
-    return Outcome(change, "failed", error.sentence)
+    certain = NOTHING.lower() in error.sentence.lower()
+    return Outcome(change, "failed", error.sentence if certain else f"{NOTHING}. {error.sentence}")
 
 
 def _apply(connection: Connection, reach: Reach, change: SetFlag) -> Outcome:

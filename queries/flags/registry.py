@@ -49,6 +49,14 @@ FLAGS: tuple[KnownFlag, ...] = (
 NAMES: tuple[str, ...] = tuple(flag.name for flag in FLAGS)
 
 
+def as_state(text: str) -> State:
+    """The state of a name, which has to be one of the three."""
+    for state in STATES:
+        if state == text:
+            return state
+    raise ValueError(f"expected one of {', '.join(STATES)}; found another state")
+
+
 def known_flag(name: str) -> KnownFlag:
     """The flag of a name, which has to be a known one."""
     for flag in FLAGS:

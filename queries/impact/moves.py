@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 WEIGHT_BINS = 20
-MOST_CELLS = 20_000
+MOST_CELLS = 30_000  # a pool of 20 has at most 20 · 20 ranks, 21 weights and 3 answers to who was injected
 MOVERS = 8  # each way
 TEXT_SHOWN = 300
 WEIGHTS_SHOWN = 40

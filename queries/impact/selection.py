@@ -32,6 +32,11 @@ class Filters:
     weighting: Literal["on", "off"] | None = None
     text: str | None = None
 
+    @property
+    def narrow(self) -> bool:
+        """Whether any side is closed."""
+        return self != Filters()
+
     def rows(self, log: Subquery) -> Subquery:
         """The rows of the retrievals whose session and query match; each filter holds for whole retrievals."""
         limits: list[ColumnElement[bool]] = []

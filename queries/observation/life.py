@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import and_, case, func, literal, literal_column, select
+from sqlalchemy import and_, case, func, literal, select
 
 from queries import schema
-from queries.aggregation_input import EARLIEST, LATEST, LONGEST
+from queries.aggregation_input import LONGEST
 from queries.engine import LIST
+from queries.moments import is_datable
 from queries.scope import Reach, Scope
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ def whole_life(org: str) -> Scope:
 
 def datable(column: ColumnElement[datetime]) -> ColumnElement[datetime | None]:
     """A moment, or nothing where Postgres holds one that no datetime can."""
-    known = column.between(literal_column(f"'{EARLIEST}'"), literal_column(f"'{LATEST}'"))
-    return case((known, column))
+    return case((is_datable(column), column))
 
 
 @dataclass(frozen=True)

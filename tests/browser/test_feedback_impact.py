@@ -107,6 +107,11 @@ def test_a_click_on_a_cell_lists_its_retrievals_and_survives_a_reload(visit: Vis
     page.get_by_role("button", name="Show all retrievals").click()
     expect(page.get_by_text("Retrievals that feedback changed most")).to_be_visible(timeout=20_000)
     expect(page).not_to_have_url(re.compile("cell="))
+    visit.settled()
+    page.get_by_role("combobox", name=re.compile("Cell of the map")).focus()  # the same without a mouse
+    page.keyboard.type("rank 2 → 2 ")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("cell=2-2"))
     assert complaints(visit) == []
 
 

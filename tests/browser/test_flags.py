@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -23,7 +24,7 @@ from tests.weighed import add_observed, add_weighed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, WebSocketRoute
 
     from tests.conftest import Cluster
 
@@ -45,8 +46,9 @@ def keeper(cluster: Cluster, database: str) -> Iterator[Owner]:
 
 @pytest.fixture(scope="module")
 def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer]:
-    """Four organizations to change, each with three retrievals that weighting changed, and one that is malformed."""
-    for org, title in (("org_a", "Acme"), ("org_b", "Birch"), ("org_c", "Cedar"), ("org_d", "Dogwood")):
+    """Six organizations to change, each with three retrievals that weighting changed, and one that is malformed."""
+    for title in ("Acme", "Birch", "Cedar", "Dogwood", "Elm", "Fir"):
+        org = f"org_{title[0].lower()}"
         sample.add_organization(keeper, org, title, features={"theirs": 1})
         add_weighed(keeper, org, add_observed(keeper, org), 3)
     sample.add_organization(keeper, "org_m", "Mangled", features="[1]")
@@ -141,6 +143,69 @@ def test_a_double_click_is_one_change(visit: Visit, server: AppServer, keeper: O
     visit.settled()
     assert audit_rows(keeper, "org_c") == [("absent", "on")]
     assert live_and_audited(keeper, "org_c") == ("on", "on")
+
+
+def test_a_connection_cut_while_the_change_is_made_is_one_change_and_told(
+    browser: Browser, server: AppServer, keeper: Owner, cluster: Cluster, database: str
+) -> None:
+    """FLG-4: someone holds the row, the confirm is sent, the websocket goes, the row is let go."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    visit = Visit(context)
+    routes: list[tuple[WebSocketRoute, WebSocketRoute]] = []
+
+    def pass_on(client: WebSocketRoute) -> None:
+        routes.append((client, client.connect_to_server()))
+
+    visit.page.route_web_socket(re.compile("_stcore/stream"), pass_on)
+    page = visit.open(f"{server.url}/feature_flags?target=org_e")
+    review(visit)
+    with psycopg.connect(cluster.plain_url("postgres", database)) as holder:
+        holder.execute("select 1 from organizations where id = 'org_e' for update")
+        confirm(page, "cut short")
+        waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+        until = time.monotonic() + 10
+        while keeper.execute(waits).fetchone() is None:
+            assert time.monotonic() < until
+            page.wait_for_timeout(20)
+        for end in routes[-1]:
+            end.close(code=1011)
+    told(page, "The flag was changed.")
+    assert len(routes) > 1
+    assert audit_rows(keeper, "org_e") == [("absent", "on")]
+    again = page.get_by_role("button", name=re.compile("Confirm"))
+    if again.count():
+        again.click()
+        visit.settled()
+    page.reload()
+    visit.settled()
+    assert audit_rows(keeper, "org_e") == [("absent", "on")]
+    assert live_and_audited(keeper, "org_e") == ("on", "on")
+    context.close()
+
+
+@pytest.mark.long
+def test_back_and_forward_make_nothing_again(visit: Visit, server: AppServer, keeper: Owner) -> None:
+    """FLG-4: also from the page that comes after, and with the confirm open."""
+    page = visit.open(f"{server.url}/feature_flags?target=org_f")
+    page.get_by_label("New state").get_by_text("off", exact=True).click()
+    expect(page).to_have_url(re.compile("to=off"))
+    review(visit)
+    page.go_back()
+    visit.settled()
+    page.go_forward()
+    visit.settled()
+    assert audit_rows(keeper, "org_f") == []
+    if not page.get_by_label("Reason", exact=True).count():
+        review(visit)
+    confirm(page, "once")
+    told(page, "The flag was changed.")
+    page.get_by_role("link", name="Overview").click()
+    visit.settled()
+    for go in (page.go_back, page.go_forward, page.go_back, page.reload):
+        go()
+        visit.settled()
+    assert audit_rows(keeper, "org_f") == [("absent", "off")]
+    assert live_and_audited(keeper, "org_f") == ("off", "off")
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ import pytest
 
 from controls import access
 from controls.access import Principal
-from controls.flag_confirm import Staged, apply
+from controls.flag_confirm import Sent, Staged
 from controls.loading import stored_role
 from tests import sample
 from tests.pages.application import application
@@ -65,7 +65,8 @@ def test_each_change_needs_the_role_for_its_own_organization(
     if role is not None:
         owner.execute("insert into rankscope.principals (name, role, orgs) values ('sam', %s, %s)", (role, orgs))
     asking(monkeypatch, "sam")
-    outcomes = apply([staged("org_a"), staged("org_b")], "because")
+    sent = Sent([staged("org_a"), staged("org_b")], "because").make()
+    outcomes = list(zip(sent.staged, sent.told(), strict=True))
     assert [each.org_id for each, told in outcomes if told.kind == "applied"] == made
     assert {told.kind for each, told in outcomes if each.org_id not in made} <= {"refused"}
     for org in ("org_a", "org_b"):
@@ -77,14 +78,27 @@ def test_a_role_taken_away_ends_at_the_next_change(owner: Owner, monkeypatch: py
     """WEB-5: also in the middle of a bulk change that was begun with it."""
     owner.execute("insert into rankscope.principals (name, role, orgs) values ('sam', 'operator', null)")
     asking(monkeypatch, "sam")
-    assert apply([staged("org_a")], "because")[0][1].kind == "applied"
+    assert Sent([staged("org_a")], "because").make().told()[0].kind == "applied"
     owner.execute("update rankscope.principals set role = 'viewer'")
-    assert apply([staged("org_b")], "because")[0][1].kind == "refused"
+    assert Sent([staged("org_b")], "because").make().told()[0].kind == "refused"
     assert live_and_audited(owner, "org_b") == ("absent", None)
 
 
 def test_the_audit_names_whoever_is_asking(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
     owner.execute("insert into rankscope.principals (name, role, orgs) values ('sam', 'operator', null)")
     asking(monkeypatch, "sam")
-    apply([staged("org_a")], "because")
+    Sent([staged("org_a")], "because").make()
     assert owner.execute("select actor, reason from rankscope.flag_changes").fetchall() == [("sam", "because")]
+
+
+def test_what_a_run_did_not_live_to_say_is_looked_up(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FLG-4: the run was ended between two changes; the first was made, the second was not."""
+    owner.execute("insert into rankscope.principals (name, role, orgs) values ('sam', 'operator', null)")
+    asking(monkeypatch, "sam")
+    cut = Sent([staged("org_a"), staged("org_b")], "because")
+    Sent(cut.staged[:1], "because").make()
+    told = cut.told()
+    assert [each.kind for each in told] == ["applied", "failed"]
+    assert told[0].entry is not None
+    assert told[0].entry.actor == "sam"
+    assert audit_rows(owner, "org_b") == []

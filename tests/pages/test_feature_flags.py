@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
+from controls.flag_confirm import SENT, Sent, Staged
+from queries.engine import Store, make_engine
+from queries.flags import applying
+from queries.scope import Reach
 from tests import sample
 from tests.pages.application import application
 from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
 from tests.queries.test_flag_changes import MALFORMED, ONLY_JSON
+from tests.tcp_proxy import Proxy
 from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:
@@ -41,6 +47,15 @@ def opened(test: AppTest) -> AppTest:
     test.switch_page(PAGE).run()
     assert not test.exception
     return test
+
+
+def sent(store: Store) -> Sent:
+    """A change of Acme that was confirmed, and what became of it; Streamlit's harness cannot click in a dialog."""
+    staged = Staged("org_a", "Acme", WEIGHTING, "absent", "on", uuid4())
+    made = Sent([staged], "because")
+    made.outcomes.append(applying.change_flag(store, Reach(("org_a",)), staged.said("because", "omar")))
+    made.over.set()
+    return made
 
 
 def matrix(test: AppTest) -> dict[str, dict[str, str]]:
@@ -81,6 +96,56 @@ class TestChange:
         ) in listed
         assert test.text_area(key="flag_reason").value == ""
         assert live_and_audited(owner) == ("absent", None)
+
+    def test_organizations_that_a_link_names_in_vain_are_told(self, address: str) -> None:
+        with application(address, org="org_a", target="org_b") as test:
+            opened(test)
+            assert test.warning[0].value.startswith("1 organization in this link left out: not in this scope")
+        with application(address) as test:
+            test.query_params["target"] = ["org_a", "nobody", "org_b"]
+            opened(test)
+            assert test.warning[0].value.startswith("1 organization in this link left out")
+            assert len(test.dataframe[1].value) == 1  # Birch has it on already
+
+    def test_without_its_audit_row_nothing_is_changed_and_the_page_says_so(
+        self, address: str, owner: Owner, store: Store
+    ) -> None:
+        """FLG-6 on the page."""
+        owner.execute("revoke insert on rankscope.flag_changes from dash_write")
+        with application(address, target="org_a") as test:
+            test.session_state[SENT] = sent(store)
+            opened(test)
+            (told,) = (alert.value for alert in test.error)
+            assert told.startswith("Nothing was changed. The database user may not do this.")
+            assert matrix(test)["org_a"][WEIGHTING] == "– absent: weighting on (default)"
+            test.button(key="outcomes_seen").click().run()
+            assert not test.error
+        assert live_and_audited(owner) == ("absent", None)
+
+    def test_a_change_whose_answer_was_lost_is_unknown_until_it_is_looked_up(  # noqa: PLR0917 - fixtures
+        self, address: str, owner: Owner, store: Store, cluster: Cluster, store_database: str,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        """FLG-3 on the page: the connection went as COMMIT was sent, and the database stayed away for a while."""
+        monkeypatch.setattr(applying, "SETTLING", 0.3)
+        with Proxy(f"{cluster.lease._socket}/.s.PGSQL.5432", b"COMMIT\0", "forward", close_after=True) as proxy:
+            engine = make_engine(f"postgresql://dash_write@127.0.0.1:{proxy.port}/{store_database}", name="lost")
+            engine.connect().close()
+            proxy.arm()
+            lost = sent(Store(store.reader, engine))
+            engine.dispose()
+        with application(address, target="org_a") as test:
+            test.session_state[SENT] = lost
+            opened(test)
+            assert test.warning[0].value == applying.UNSURE
+            test.button(key="check_0").click().run()
+            assert [alert.value for alert in test.success] == [applying.APPLIED]
+            assert any(line.value.startswith("Change 1, ") for line in test.text)
+            test.button(key="show_0").click().run()
+            assert test.query_params["change"] == "1"
+            assert "Change 1" in [heading.value for heading in test.subheader]
+            assert "revert" in [button.key for button in test.button]
+        assert audit_rows(owner) == [("absent", "on")]
 
     def test_a_state_that_means_the_same_says_so(self, address: str) -> None:
         with application(address, target="org_a", to="off") as test:
@@ -170,12 +235,21 @@ class TestHistory:
         assert (len(first), len(second)) == (50, 10)
         assert len({*first, *second}) == 60
 
+    @pytest.mark.parametrize("nonsense", ["x", "-1", "9" * 5000])
+    def test_a_page_and_an_age_that_cannot_be(self, address: str, nonsense: str) -> None:
+        with application(address, before=nonsense, stale=nonsense, flag=nonsense, to=nonsense, days="8d") as test:
+            opened(test)
+        head, history = (warning.value for warning in test.warning)
+        assert head.startswith("Not understood in this link, and ignored: Flag, New state, Preview on the last, Stale")
+        assert history.startswith("Not understood in this link, and ignored: Page of the history.")
+        assert len(test.dataframe[-1].value) == 50
+
     def test_one_organization_and_words(self, address: str) -> None:
         with application(address, org="org_a", words="reason 1") as test:
             opened(test)
         assert set(test.dataframe[-1].value["reason"]) == {f"reason {n}" for n in (10, 12, 14, 16, 18)}
 
-    @pytest.mark.parametrize("change", ["999999999", "x", "-3", "9" * 40, "%27"])
+    @pytest.mark.parametrize("change", ["999999999", "x", "-3", "9" * 40, "9" * 5000, "%27"])
     def test_an_unknown_entry(self, address: str, change: str) -> None:
         with application(address, change=change) as test:
             opened(test)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 from uuid import uuid5
@@ -11,7 +12,7 @@ import pytest
 
 from tests import sample
 from tests.hostile import TEXTS
-from tests.impact_log import Retrieval, believable, damaged, plant, seeded
+from tests.impact_log import EXTREMES, NUMBERS, Retrieval, believable, damaged, plant, seeded
 from tests.pages.application import application
 
 if TYPE_CHECKING:
@@ -98,12 +99,16 @@ def titles(test: AppTest) -> list[str]:
 def test_the_figures_on_top(opened: AppTest) -> None:
     assert opened.subheader[0].value == "Feedback changed the top 5 in 0 % of retrievals"
     figures = {metric.label: (metric.value, metric.delta) for metric in opened.metric}
-    # five comparable retrievals of eight: two candidates moved one place in two of them
+    # Five comparable retrievals of eight: two candidates moved one place in two of them. A swap of ranks 4 and 5 leaves
+    # three of four at depth 4, one of 1 and 2 none of one at depth 1. Before, the first fell to the fifth place: at
+    # depths 1 to 4 all but one are shared.
+    now = (3 + (1 - 0.1 * 0.9**3 / 4) + (1 - 0.1)) / 5
+    then = 1 - 0.1 * (1 + 0.9 / 2 + 0.9**2 / 3 + 0.9**3 / 4)
     assert figures == {
         "Top 5 changed": ("0 %", "no change"),
         "Block changed": ("20 %", "-80 pt"),
         "Mean move": ("0.1", "-0.9"),
-        "RBO": (figures["RBO"][0], figures["RBO"][1]),
+        "RBO": (f"{now:.3g}", f"{now - then:+.2g}"),
         "Injection rate: usual": ("50 %", "no change"),
     }
 
@@ -155,6 +160,28 @@ def test_a_cell_that_cannot_be_shows_all(address: str, cell: str) -> None:
         test.switch_page(PAGE).run()
         assert not test.exception
         assert len(test.dataframe[0].value) == 5
+        assert "Not understood in this link, and ignored: Cell of the map. The default is shown instead." in said(test)
+
+
+class TestCells:
+    """The map without a mouse."""
+
+    def test_every_cell_is_in_the_list_and_choosing_one_is_a_click_on_it(self, opened: AppTest) -> None:
+        cells = opened.selectbox("pick_cell")
+        assert (cells.value, len(cells.options)) == ("every cell", 1 + 8 + 4)
+        # one of the five retrievals moved its first
+        assert "rank 1 → 1 (kept): 4 candidates" in cells.options
+        cells.select("rank 5 → 4 (▲1): 1 candidate").run()
+        assert opened.query_params["cell"] == "5-4"
+        assert list(opened.dataframe[0].value["query"]) == ["how do we deploy"]
+        opened.selectbox("pick_cell").select("every cell").run()
+        assert "cell" not in opened.query_params
+        assert len(opened.dataframe[0].value) == 5
+
+    @at(cell="8-1")
+    def test_an_empty_cell_of_a_link_is_there_and_says_so(self, opened: AppTest) -> None:
+        assert opened.selectbox("pick_cell").value == "rank 8 → 1 (▲7): 0 candidates"
+        assert "0 retrievals with a candidate at rank 8 without and 1 with feedback" in said(opened)
 
 
 class TestFilters:
@@ -183,8 +210,13 @@ class TestFilters:
 
     @at(agent="nobody", outcome="rubbish", k="-3", part="nothing")
     def test_a_link_with_nonsense_finds_nothing_and_says_so(self, opened: AppTest) -> None:
-        assert "No retrievals in this scope" in said(opened)
+        assert "No retrievals in this scope pass these filters." in said(opened)
+        assert "Not understood in this link, and ignored: Outcome, Top k, Part." in said(opened)
         assert opened.number_input("pick_k").value == 5
+
+    @at(agent="agent-0", outcome="accepted", k="3", weighting="on", query="deploy", part="weights", cell="1-1")
+    def test_a_link_that_makes_sense_is_told_nothing(self, opened: AppTest) -> None:
+        assert "Not understood" not in said(opened)
 
     @pytest.mark.parametrize("number", range(0, len(TEXTS), 6))
     def test_hostile_filters_are_only_text(self, address: str, number: int) -> None:
@@ -221,6 +253,36 @@ class TestOpened:
             assert "No such retrieval: it does not exist here, or you may not see it" in said(test)
 
 
+class TestNoNumbers:
+    """HOS-5: whatever stands in the log, it opens, and what is no number is called so."""
+
+    @pytest.mark.parametrize("value", [*NUMBERS, *EXTREMES], ids=str)
+    def test_a_score_or_weight(self, address: str, owner: Owner, value: float | None) -> None:
+        made = swapped("odd", 2, 5)
+        made.rows[0].relevance = made.rows[1].weight = made.rows[2].weighted = value
+        shown = self.opened(address, owner, made)
+        finite = value is not None and math.isfinite(value)
+        assert shown["formula"].str.endswith("(not a number)").sum() == (0 if finite else 3)
+
+    @pytest.mark.parametrize("rank", [None, -1, 2**31 - 1, -(2**31)], ids=str)
+    def test_a_rank(self, address: str, owner: Owner, rank: int | None) -> None:
+        made = swapped("odd", 2, 5)
+        made.rows[0].before = made.rows[1].after = rank
+        shown = self.opened(address, owner, made)
+        if rank is None:
+            assert list(shown["moved"]).count("—") == 2
+
+    def opened(self, address: str, owner: Owner, made: Retrieval) -> Any:  # noqa: ANN401 - a frame
+        plant(owner, [made])
+        with application(address, org="org_a", retrieval=str(made.id), part="weights") as test:
+            test.switch_page(PAGE).run()
+            assert not test.exception
+            assert not test.error
+            counted_apart = "2 with a score or weight that is no number", "2 logged incompletely", "Formed of 6"
+            assert any(words in said(test) for words in counted_apart)
+            return test.dataframe[1].value
+
+
 class TestParts:
     @at(part="weights")
     def test_weights(self, opened: AppTest) -> None:
@@ -235,7 +297,11 @@ class TestParts:
     @at(part="measures")
     def test_all_measures_have_a_trend_and_all_digits(self, opened: AppTest) -> None:
         table = opened.dataframe[-1].value
-        assert list(table["measure"])[5:] == ["Top 1 changed", "Kendall τ-b", "Weight dominance"]
+        assert list(table["measure"])[5:] == ["Top 1 changed", "Flips per 100", "Kendall τ-b", "Weight dominance"]
+        flips = table.set_index("measure").loc["Flips per 100"]
+        # one of five retrievals now; the only one of the window before had one
+        assert (flips["now"], flips["before"], flips["change"], flips["of"]) == ("20", "100", "-80", 5)
+        assert all(len(trend) for trend in table["trend"][:8])
         tau = table.set_index("measure").loc["Kendall τ-b"]
         assert float(str(tau["exact"])) == pytest.approx(1 - (2 * 4 / 56) / 5)
         assert "1 observation entered the block through feedback and as many were kept out" in said(opened)

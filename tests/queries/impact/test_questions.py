@@ -266,6 +266,8 @@ class TestWithoutRecommendedColumns:
         opened = store.ask(OpenedRetrieval(WINDOW, listed["retrieval"][0], shape))
         assert len(opened) == listed["candidates"][0]
         assert opened["pipeline"].isna().all()
+        long_ago = Scope.of_days(EVERYTHING, TODAY - timedelta(days=60), TODAY - timedelta(days=50), "org_a")
+        assert len(store.ask(OpenedRetrieval(long_ago, listed["retrieval"][0], shape))) == len(opened)
 
     def test_rows_whose_session_is_gone_have_no_time(self, store: Store, owner: Owner, logged: list[Retrieval]) -> None:
         plant(owner, [believable(seeded(2), "lost", 5, block=1, session="nowhere")])

@@ -1,0 +1,27 @@
+"""Moments as whole microseconds since 1970, which numpy and JSON hold exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BigInteger, case, cast, func, literal_column
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement
+
+EARLIEST, LATEST = "0001-01-02", "9999-12-30"  # what a datetime can hold, in any zone
+
+
+def microseconds(moment: ColumnElement[Any]) -> ColumnElement[int]:
+    """A moment that is known to lie in a window."""
+    return cast(func.extract("epoch", moment) * 1_000_000, BigInteger)
+
+
+def is_datable(moment: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether a datetime can hold it: Postgres knows infinity and the years before Christ."""
+    return moment.between(literal_column(f"'{EARLIEST}'"), literal_column(f"'{LATEST}'"))
+
+
+def datable_microseconds(moment: ColumnElement[Any]) -> ColumnElement[int | None]:
+    """Any moment; null for one that no datetime can hold."""
+    return case((is_datable(moment), microseconds(moment)))
