@@ -204,7 +204,7 @@ SABOTAGES = (
         ("tests/test_flags_served.py::TestViewers",),
     ),
     Sabotage(
-        "the escape of a spreadsheet's formulas", "controls/exports.py",
+        "the escape of a spreadsheet's formulas", "reports/spreadsheet.py",
         'return f"\'{text}" if runs else text', "return text",
         ("tests/controls/test_exports.py",),
     ),
