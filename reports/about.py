@@ -96,4 +96,9 @@ class About:
 def versions() -> dict[str, str]:
     """The programs that made a file."""
     ours = {package: version(package) for package in PACKAGES}
-    return {"report_format": str(FORMAT_VERSION), "python": platform.python_version(), "zlib": zlib.ZLIB_VERSION, **ours}
+    return {
+        "report_format": str(FORMAT_VERSION),
+        "python": platform.python_version(),
+        "zlib": zlib.ZLIB_VERSION,
+        **ours,
+    }

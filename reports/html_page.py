@@ -1,0 +1,223 @@
+"""A report as one HTML file: no script, no request, light and dark, on screen and on paper."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shutil
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from analysis.alerts import OPEN
+from reports.fields import encoded
+from reports.pictures import charts, figure, harm_title
+from reports.summary import Summary, findings
+from reports.tables import feed
+from reports.texts import (
+    counted,
+    decision,
+    digits,
+    excerpt,
+    on_a_line,
+    origin,
+    parts,
+    spans,
+    standing,
+    unseen,
+    visible,
+    when,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from analysis.alerts import Alert, Side
+    from reports.about import About
+
+STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
+DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+# Nothing may be loaded, run, sent or framed; the one style is known by its hash.
+POLICY = f"default-src 'none'; style-src 'sha256-{DIGEST}'; base-uri 'none'; form-action 'none'"
+HELD = 1 << 20
+SHOWN = 1_000  # alerts
+LARGEST = 4_400_000  # bytes of alerts: with style, summary and list the file stays below 5 MB
+LONGEST = 3_000  # characters of one statement
+SHORT = 1_200  # characters of both statements that still fit on a page together
+NAME = 300  # characters of an id, an agent or a note
+LISTED = 200
+
+
+class HtmlSink:
+    """The worst alerts in full and all of them in the figures; they come worst first."""
+
+    def __init__(self, about: About, out: BinaryIO) -> None:
+        self.about = about
+        self.out = out
+        self.summary = Summary(about.found.as_of)
+        self.listed: list[str] = []
+        self.shown = 0
+        self.size = 0
+        self.body = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed in finish
+
+    def add(self, alert: Alert) -> None:
+        """Count one alert, and draw it while there is room."""
+        self.summary.add(alert)
+        # once one did not fit none is shown any more: the shown ones are the worst, without a gap
+        if self.shown >= SHOWN or self.shown < self.summary.number - 1:
+            return
+        drawn = encoded(_alert(alert, self.summary.number))
+        if self.size + len(drawn) > LARGEST:
+            return
+        self.body.write(drawn)
+        self.shown += 1
+        self.size += len(drawn)
+        if self.shown <= LISTED:
+            self.listed.append(_line(alert, self.shown))
+
+    def finish(self) -> None:
+        """Write summary and pictures, then the alerts."""
+        with self.body:
+            self.out.write(encoded(_head(self.about, self.summary, self.listed, self.shown)))
+            self.body.seek(0)
+            shutil.copyfileobj(self.body, self.out)
+            self.out.write(encoded(FOOT))
+
+
+FOOT = """<footer>Statements are shown as agents wrote them. Marked words are those that the finding rests on. The
+detector compares words, not meaning: whether two statements contradict each other is for people to decide. Who took
+this report, and when, stands in the dashboard's record of exports.</footer>
+</body>
+</html>
+"""
+
+
+def write_html(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
+    """Summary, pictures and the worst alerts with both statements."""
+    feed(alerts, HtmlSink(about, out))
+
+
+def tenant(text: str, limit: int = NAME) -> str:
+    """A short tenant text, inert, in a direction of its own."""
+    line = on_a_line(text)
+    cut = line if len(line) <= limit else f"{line[:limit]}… ({len(line) - limit:,} more)"
+    return f"<bdi>{escape(cut)}</bdi>"
+
+
+def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> str:
+    facts = "".join(f"<dt>{escape(label)}</dt><dd>{tenant(value, 2_000)}</dd>" for label, value in about.facts())
+    figures = "".join(
+        f'<div class="figure"><div class="label">{escape(label)}</div><div class="number">{escape(value)}</div>'
+        f'<div class="words">{escape(words)}</div></div>'
+        for label, value, words in findings(summary)
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Drift report</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<p class="eyebrow">Rankscope</p>
+<h1>Drift report</h1>
+<p class="subject">{tenant(about.subject())}</p>
+<dl>{facts}</dl>
+<div class="figures">{figures}</div>
+<h2>Summary</h2>
+{charts(summary)}
+{_worst(summary, shown)}
+<h2 class="alerts">Alerts</h2>
+{_told(summary, shown)}
+{_list(listed, shown)}
+"""
+
+
+def _worst(summary: Summary, shown: int) -> str:
+    rows = "".join(
+        f'<tr><td class="right">{_link(found.number, shown)}</td><td>{escape(found.kind)}</td>'
+        f'<td class="right">{digits(found.severity)}</td><td class="right">{digits(found.harm)}</td>'
+        f"<td>{tenant(found.fingerprint)}</td></tr>"
+        for found in summary.by_harm()
+    )
+    heads = '<th class="right">No.</th><th>Kind</th><th class="right">Severity</th><th class="right">Harm</th>'
+    table = f'<div class="scroll"><table><tr>{heads}<th>Fingerprint</th></tr>{rows}</table></div>' if rows else ""
+    return f'<div class="charts">{figure(harm_title(summary), table, "wide")}</div>'
+
+
+def _link(number: int, shown: int) -> str:
+    return f'<a href="#alert-{number}">{number:,}</a>' if number <= shown else f"{number:,}"
+
+
+def _told(summary: Summary, shown: int) -> str:
+    if not summary.number:
+        return '<p class="note">No alert passed the choice above.</p>'
+    if shown < summary.number:
+        return (
+            f'<p class="note">The worst {shown:,} of {counted(summary.number, "alert")} are shown here; the figures '
+            "and pictures above count them all. The CSV and JSON reports of the same choice hold every one of them.</p>"
+        )
+    return f"<p>{counted(summary.number, 'alert')}, the worst first.</p>"
+
+
+def _list(listed: Sequence[str], shown: int) -> str:
+    if not listed:
+        return ""
+    heads = '<th class="right">No.</th><th>Kind</th><th>Rule</th><th class="right">Severity</th><th>State</th>'
+    more = f"<p>The list names the first {len(listed):,} of {shown:,}.</p>" if len(listed) < shown else ""
+    table = f"<table><tr>{heads}<th>Newer statement</th></tr>{''.join(listed)}</table>"
+    return f'<div class="scroll">{table}</div>{more}<h2 class="alerts">Evidence</h2>'
+
+
+def _line(alert: Alert, number: int) -> str:
+    return (
+        f'<tr><td class="right">{_link(number, number)}</td><td class="nowrap">{escape(str(alert.kind))}</td>'
+        f'<td>{tenant(alert.rule, 80)}</td><td class="right">{digits(alert.severity)}</td>'
+        f'<td class="nowrap">{escape(alert.triage.state)}</td>'
+        f'<td class="nowrap">{when(alert.newer.created_at)}</td></tr>'
+    )
+
+
+def _alert(alert: Alert, number: int) -> str:
+    short = ' class="short"' if len(alert.older.content) + len(alert.newer.content) <= SHORT else ""
+    state = "open" if alert.triage.state in OPEN else "settled"
+    known = [("fingerprint", alert.fingerprint), ("organization", alert.org_id)]
+    known += [] if alert.project_id is None else [("project", alert.project_id)]
+    told = "".join(f"<dt>{label}</dt><dd>{tenant(value, 2_000)}</dd>" for label, value in (*known, *decision(alert)))
+    return f"""<article id="alert-{number}"{short}>
+<header><h3>{number:,}. {escape(str(alert.kind)).capitalize()}</h3>
+<span class="measure">severity <b>{digits(alert.severity)}</b></span>
+<span class="measure">harm <b>{digits(alert.harm)}</b></span>
+<span class="measure">shared words <b>{digits(alert.overlap)}</b></span>
+<span class="state {state}">{escape(alert.triage.state)}</span></header>
+<p class="why">{tenant(alert.rule)} <span class="measure">{escape(parts(alert))}</span></p>
+<p class="why measure">Both sides were given to {counted(alert.both_injected, "session")}.</p>
+<div class="sides">{_side(alert, "older")}{_side(alert, "newer")}</div>
+<div class="foot triage"><dl>{told}</dl></div>
+</article>
+"""
+
+
+def _side(alert: Alert, name: str) -> str:
+    side: Side = getattr(alert, name)
+    shown = excerpt(side.content, spans(alert, name), LONGEST)
+    text = "".join(
+        f"<mark>{escape(visible(piece.text))}</mark>" if piece.evidence else escape(visible(piece.text))
+        for piece in shown.pieces
+    )
+    notes = [
+        f"{counted(shown.before, 'character')} before this not shown." if shown.before else "",
+        f"{counted(shown.after, 'character')} after this not shown." if shown.after else "",
+        unseen(side.content),
+    ]
+    told = "".join(f'<p class="unseen">{escape(note)}</p>' for note in notes if note)
+    known = "".join(f"<dt>{label}</dt><dd>{tenant(value)}</dd>" for label, value in origin(side))
+    return (
+        f'<section class="side"><h4>{name.capitalize()} statement <span>{when(side.created_at)}</span></h4>'
+        f'<blockquote dir="auto">{text}</blockquote>{told}<p class="standing">{escape(standing(side))}</p>'
+        f"<dl>{known}</dl></section>"
+    )
