@@ -45,6 +45,10 @@ class Recording:
         else:
             self.statements[text] = Recorded(text, _plain(parameters))
 
+    def asked(self) -> list[Recorded]:
+        """What has been asked so far."""
+        return list(self.statements.values())
+
 
 # Other threads ask the same engine: each piece of work sees its own statements only.
 _current: ContextVar[Recording | None] = ContextVar("recording", default=None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import platform
 import zlib
 from dataclasses import dataclass
+from datetime import UTC, timedelta
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
 
     from analysis.alerts import AlertFilter, Found
 
@@ -18,21 +21,35 @@ FORMAT_VERSION = 1
 PACKAGES = ("SQLAlchemy", "psycopg", "numpy", "typst")
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Protocol):
     """One SQL statement as the database was given it, its parameters apart, and how often it was asked."""
 
-    name: str
     text: str
-    parameters: Mapping[str, object]
-    times: int = 1
+    parameters: dict[str, object]
+    times: int
+
+
+class Place(Protocol):
+    """What a report needs of a scope."""
+
+    @property
+    def org(self) -> str | None: ...  # noqa: D102 - as the scope has them
+    @property
+    def org_name(self) -> str | None: ...  # noqa: D102
+    @property
+    def project(self) -> str | None: ...  # noqa: D102
+    @property
+    def since(self) -> datetime: ...  # noqa: D102
+    @property
+    def until(self) -> datetime: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class About:
     """The question behind a report and the state of the data that answered it; equal ones give equal files.
 
-    ``statements`` is called after the last alert was read: only then is all the SQL known.
+    Severity ages by whole days, so data are as of a day; the moment of an export is the audit's. ``statements`` is
+    called after the last alert was read: only then is all the SQL known.
     """
 
     filter: AlertFilter
@@ -40,8 +57,30 @@ class About:
     org_id: str | None = None
     org_name: str | None = None
     project_id: str | None = None
+    window: tuple[datetime, datetime] | None = None
     permalink: str = ""
-    statements: Callable[[], tuple[Statement, ...]] = tuple
+    statements: Callable[[], Iterable[Statement]] = tuple
+
+    @classmethod
+    def of(
+        cls, place: Place, chosen: AlertFilter, found: Found, statements: Callable[[], Iterable[Statement]] = tuple
+    ) -> About:
+        """What a search in a scope is about."""
+        return cls(
+            chosen,
+            found,
+            place.org,
+            place.org_name,
+            place.project,
+            (place.since, place.until),
+            permalink(place, chosen),
+            statements,
+        )
+
+    @property
+    def as_of(self) -> datetime:
+        """The day of the data, at its start, in UTC."""
+        return self.found.as_of.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
     def parameters(self) -> dict[str, object]:
         """Everything that was chosen, as JSON has it; what is null admits all."""
@@ -55,6 +94,8 @@ class About:
             "agents": None if chosen.agents is None else sorted(chosen.agents),
             "states": None if chosen.states is None else sorted(chosen.states),
             "since": None if chosen.since is None else chosen.since.isoformat(),
+            "injections_since": None if self.window is None else self.window[0].isoformat(),
+            "injections_until": None if self.window is None else self.window[1].isoformat(),
         }
 
     def to_json(self) -> dict[str, object]:
@@ -64,8 +105,12 @@ class About:
             "format_version": FORMAT_VERSION,
             "parameters": self.parameters(),
             "data_version": self.found.data_version,
-            "as_of": self.found.as_of.isoformat(),
-            "observations": {"active": self.found.active, "considered": self.found.considered},
+            "as_of": self.as_of.date().isoformat(),
+            "observations": {
+                "active": self.found.active,
+                "considered": self.found.considered,
+                "set_apart": self.found.set_apart,
+            },
             "detected": self.found.detected,
             "permalink": self.permalink or None,
         }
@@ -83,11 +128,13 @@ class About:
         chosen += [f"{name} {', '.join(sorted(map(str, some)))}" for name, some in lists if some is not None]
         chosen += [] if asked.since is None else [f"since {asked.since:%Y-%m-%d %H:%M} UTC"]
         read = f"{found.considered:,} of {found.active:,} active observations"
+        read += f", {found.set_apart:,} of them set apart for a weight that is no number" if found.set_apart else ""
         facts = [
             ("Scope", self.subject()),
             ("Chosen", " · ".join(chosen)),
             ("Read", f"{read}; {found.detected:,} contradictions before the choice"),
-            ("As of", f"{found.as_of:%Y-%m-%d %H:%M:%S} UTC"),
+            *([] if self.window is None else [("Injections", _days(*self.window))]),
+            ("As of", f"{self.as_of:%Y-%m-%d} (UTC)"),
             ("Data version", found.data_version),
         ]
         return facts if not self.permalink else [*facts, ("Address", self.permalink)]
@@ -102,3 +149,21 @@ def versions() -> dict[str, str]:
         "zlib": zlib.ZLIB_VERSION,
         **ours,
     }
+
+
+def _days(first: datetime, end: datetime) -> str:
+    return f"counted from {first:%Y-%m-%d} to {end - timedelta(microseconds=1):%Y-%m-%d} (UTC)"
+
+
+def permalink(place: Place, chosen: AlertFilter) -> str:
+    """The address that shows the same alerts in the dashboard, below wherever it is served."""
+    last = place.until - timedelta(days=1)
+    told = {
+        "org": place.org,
+        "project": place.project,
+        "from": f"{place.since:%Y-%m-%d}",
+        "to": f"{last:%Y-%m-%d}",
+        "threshold": f"{chosen.threshold:g}",
+        "severity": f"{chosen.least_severity:g}" if chosen.least_severity else None,
+    }
+    return f"/drift_alerts?{urlencode({name: value for name, value in told.items() if value is not None})}"

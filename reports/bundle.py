@@ -59,7 +59,7 @@ class Sealed(NamedTuple):
 def write_bundle(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
     """Read the alerts once into every member, then seal them."""
     files = {name: Hashed() for name in MEMBERS}
-    summary = Summary(about.found.as_of)
+    summary = Summary(about.as_of)
     try:
         html, rows, objects = (_as_file(files[name]) for name in MEMBERS[:3])
         feed(alerts, HtmlSink(about, html), CsvSink(rows), JsonSink(about, objects), Counting(summary))
@@ -102,7 +102,7 @@ def sql(statements: Iterable[Statement]) -> str:
     parts = ["-- The questions behind this report, as the database was asked them; %(name)s stands for a parameter.\n"]
     for number, statement in enumerate(statements, 1):
         times = "once" if statement.times == 1 else f"{statement.times:,} times, first with these parameters"
-        parts.append(f"\n-- {number}. {json.dumps(statement.name)[1:-1]}, asked {times}\n")
+        parts.append(f"\n-- {number}. asked {times}\n")
         parts += [
             f"-- {json.dumps(name)[1:-1]} = {json.dumps(value, default=str)}\n"
             for name, value in sorted(statement.parameters.items())

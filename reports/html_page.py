@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from analysis.alerts import OPEN
 from reports.fields import encoded
-from reports.pictures import charts, figure, harm_title
+from reports.pictures import pictures
 from reports.summary import Summary, findings
+from reports.svg import drawn
 from reports.tables import feed
 from reports.texts import (
+    CLOSING,
     counted,
     decision,
     digits,
@@ -25,9 +27,11 @@ from reports.texts import (
     parts,
     spans,
     standing,
+    together,
     unseen,
     visible,
     when,
+    whole,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +59,7 @@ class HtmlSink:
     def __init__(self, about: About, out: BinaryIO) -> None:
         self.about = about
         self.out = out
-        self.summary = Summary(about.found.as_of)
+        self.summary = Summary(about.as_of)
         self.listed: list[str] = []
         self.shown = 0
         self.size = 0
@@ -67,12 +71,12 @@ class HtmlSink:
         # once one did not fit none is shown any more: the shown ones are the worst, without a gap
         if self.shown >= SHOWN or self.shown < self.summary.number - 1:
             return
-        drawn = encoded(_alert(alert, self.summary.number))
-        if self.size + len(drawn) > LARGEST:
+        article = encoded(_alert(alert, self.summary.number))
+        if self.size + len(article) > LARGEST:
             return
-        self.body.write(drawn)
+        self.body.write(article)
         self.shown += 1
-        self.size += len(drawn)
+        self.size += len(article)
         if self.shown <= LISTED:
             self.listed.append(_line(alert, self.shown))
 
@@ -85,12 +89,7 @@ class HtmlSink:
             self.out.write(encoded(FOOT))
 
 
-FOOT = """<footer>Statements are shown as agents wrote them. Marked words are those that the finding rests on. The
-detector compares words, not meaning: whether two statements contradict each other is for people to decide. Who took
-this report, and when, stands in the dashboard's record of exports.</footer>
-</body>
-</html>
-"""
+FOOT = f"<footer>{escape(CLOSING)}</footer>\n</body>\n</html>\n"
 
 
 def write_html(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
@@ -112,6 +111,8 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
         f'<div class="words">{escape(words)}</div></div>'
         for label, value, words in findings(summary)
     )
+    note = "" if 0 < shown == summary.number else ' class="note"'
+    charts = "".join(map(drawn, pictures(summary)))
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -129,39 +130,15 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 <dl>{facts}</dl>
 <div class="figures">{figures}</div>
 <h2>Summary</h2>
-{charts(summary)}
-{_worst(summary, shown)}
+<div class="charts">{charts}</div>
 <h2 class="alerts">Alerts</h2>
-{_told(summary, shown)}
+<p{note}>{whole(summary.number, shown)}</p>
 {_list(listed, shown)}
 """
 
 
-def _worst(summary: Summary, shown: int) -> str:
-    rows = "".join(
-        f'<tr><td class="right">{_link(found.number, shown)}</td><td>{escape(found.kind)}</td>'
-        f'<td class="right">{digits(found.severity)}</td><td class="right">{digits(found.harm)}</td>'
-        f"<td>{tenant(found.fingerprint)}</td></tr>"
-        for found in summary.by_harm()
-    )
-    heads = '<th class="right">No.</th><th>Kind</th><th class="right">Severity</th><th class="right">Harm</th>'
-    table = f'<div class="scroll"><table><tr>{heads}<th>Fingerprint</th></tr>{rows}</table></div>' if rows else ""
-    return f'<div class="charts">{figure(harm_title(summary), table, "wide")}</div>'
-
-
 def _link(number: int, shown: int) -> str:
     return f'<a href="#alert-{number}">{number:,}</a>' if number <= shown else f"{number:,}"
-
-
-def _told(summary: Summary, shown: int) -> str:
-    if not summary.number:
-        return '<p class="note">No alert passed the choice above.</p>'
-    if shown < summary.number:
-        return (
-            f'<p class="note">The worst {shown:,} of {counted(summary.number, "alert")} are shown here; the figures '
-            "and pictures above count them all. The CSV and JSON reports of the same choice hold every one of them.</p>"
-        )
-    return f"<p>{counted(summary.number, 'alert')}, the worst first.</p>"
 
 
 def _list(listed: Sequence[str], shown: int) -> str:
@@ -195,7 +172,7 @@ def _alert(alert: Alert, number: int) -> str:
 <span class="measure">shared words <b>{digits(alert.overlap)}</b></span>
 <span class="state {state}">{escape(alert.triage.state)}</span></header>
 <p class="why">{tenant(alert.rule)} <span class="measure">{escape(parts(alert))}</span></p>
-<p class="why measure">Both sides were given to {counted(alert.both_injected, "session")}.</p>
+<p class="why measure">{escape(together(alert))}</p>
 <div class="sides">{_side(alert, "older")}{_side(alert, "newer")}</div>
 <div class="foot triage"><dl>{told}</dl></div>
 </article>

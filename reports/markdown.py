@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from reports.fields import encoded
 from reports.summary import Summary, findings
 from reports.tables import feed
-from reports.texts import MISSING, decision, digits, on_a_line, origin, parts, standing, unseen, visible
+from reports.texts import MISSING, decision, digits, on_a_line, origin, parts, standing, together, unseen, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class MarkdownSink:
     def __init__(self, about: About, out: BinaryIO) -> None:
         self.about = about
         self.out = out
-        self.summary = Summary(about.found.as_of)
+        self.summary = Summary(about.as_of)
         self.body = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed in finish
 
     def add(self, alert: Alert) -> None:
@@ -97,7 +97,7 @@ def _alert(alert: Alert, number: int) -> str:
         *project,
         ("rule", alert.rule),
         ("severity", f"{digits(alert.severity)} of 100: {parts(alert)}"),
-        ("harm", f"{digits(alert.harm)}; both sides given to {alert.both_injected:,} sessions"),
+        ("harm", f"{digits(alert.harm)}: {together(alert)}"),
         ("shared words", digits(alert.overlap)),
         *decision(alert),
     ]

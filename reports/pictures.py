@@ -1,135 +1,80 @@
-"""Charts as SVG drawn by hand: no script, no font, no colour of their own; the page's style gives them those."""
+"""What the pictures of a report show, whoever draws them: a title that says the finding, and bars."""
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from reports.summary import BANDS, peak
-from reports.texts import counted, digits
+from reports.summary import BANDS, SEVERE, Bar, peak
+from reports.texts import digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from reports.summary import Summary
 
-    from reports.summary import Bar, Summary
-
-WIDTH, WIDE = 460, 960
-ROW, LABEL, VALUE = 26, 118, 62
-TALL = 150
-BASE = 22  # below the columns, for their labels
-SEVERE = 70
-SETTLED = ("resolved", "false positive")
+LABELS = 6  # of a long series
 
 
-def charts(summary: Summary) -> str:
-    """The pictures of a report; each title says the finding."""
+class Picture(NamedTuple):
+    """Bars under their finding; ``upright`` ones are a series, of which every so many-th bar is labelled."""
+
+    title: str
+    bars: list[Bar]
+    upright: bool = False
+    wide: bool = False
+    unit: str = ""
+
+    @property
+    def every(self) -> int:
+        """How many bars share a label."""
+        return 1 if len(self.bars) <= BANDS else -(-len(self.bars) // LABELS)
+
+    def shown(self, bar: Bar) -> str:
+        """The value beside a bar; in a long series only the highest has one."""
+        if self.upright and (not bar.value or (self.every > 1 and bar != peak(self.bars))):
+            return ""
+        return digits(bar.value)
+
+
+def pictures(summary: Summary) -> list[Picture]:
+    """Kinds, triage, severity, age, harm, and days."""
     days, step = summary.by_day()
-    drawn = [
-        figure(kinds_title(summary), _rows(summary.by_kind(), lambda _: "bar")),
-        figure(states_title(summary), _rows(summary.by_state(), lambda bar: _shade(bar.label))),
-        figure(severity_title(summary), _columns(summary.by_severity(), WIDTH, _severe, "severity")),
-        figure(age_title(summary), _rows(summary.by_age(), lambda _: "bar")),
-        figure(days_title(summary), _columns(days, WIDE, lambda _: "bar", f"{counted(step, 'day')} a column"), "wide"),
+    unit = "a column is a day" if step == 1 else f"a column is {step:,} days"
+    return [
+        Picture(_kinds(summary), summary.by_kind()),
+        Picture(f"{summary.open:,} of {summary.number:,} wait for a decision", summary.by_state()),
+        Picture(_severity(summary), summary.by_severity(), upright=True, unit="severity, from"),
+        Picture(_ages(summary), summary.by_age()),
+        Picture(_days(summary), days, upright=True, wide=True, unit=unit),
+        Picture(_harm(summary), _harmful(summary), wide=True),
     ]
-    return f'<div class="charts">{"".join(drawn)}</div>'
 
 
-def figure(title: str, drawing: str, shape: str = "") -> str:
-    """A picture under its finding."""
-    kind = f' class="{shape}"' if shape else ""
-    return f"<figure{kind}><figcaption>{escape(title)}</figcaption>{drawing}</figure>"
-
-
-def kinds_title(summary: Summary) -> str:
-    """Which kind is the most frequent."""
+def _kinds(summary: Summary) -> str:
     most = peak(summary.by_kind())
-    return "No kind: no alert" if most is None else f"Most are {most.label}: {most.value:,.0f} of {summary.number:,}"
+    return "No alert of any kind" if most is None else f"Most are {most.label}: {most.value:,.0f} of {summary.number:,}"
 
 
-def states_title(summary: Summary) -> str:
-    """How far triage has come."""
-    return f"{summary.open:,} of {summary.number:,} wait for a decision"
+def _severity(summary: Summary) -> str:
+    return f"{summary.severe:,} of {summary.number:,} are of severity {SEVERE} or more"
 
 
-def severity_title(summary: Summary) -> str:
-    """How many are severe."""
-    severe = sum(count for band, count in summary.bands.items() if band * 100 // BANDS >= SEVERE)
-    return f"{severe:,} of {summary.number:,} are of severity {SEVERE} or more"
-
-
-def age_title(summary: Summary) -> str:
-    """How old what is open is."""
+def _ages(summary: Summary) -> str:
     most = peak(summary.by_age())
-    return "Nothing is open" if most is None else f"Most open alerts: {most.label} since the newer statement"
+    return "Nothing is open" if most is None else f"Age of what is open: most {most.label}"
 
 
-def days_title(summary: Summary) -> str:
-    """When the contradictions came about."""
+def _days(summary: Summary) -> str:
     days, step = summary.by_day()
     most = peak(days)
     if most is None:
         return "No statement has a date"
-    return f"Newer statements by date: most {'on' if step == 1 else 'from'} {most.label} ({most.value:,.0f})"
+    when = f"on {most.label}" if step == 1 else f"in the {step:,} days from {most.label}"
+    return f"Most newer statements were written {when}: {most.value:,.0f}"
 
 
-def harm_title(summary: Summary) -> str:
-    """How far the worst reached."""
+def _harmful(summary: Summary) -> list[Bar]:
+    return [Bar(f"{found.number:,}. {found.kind}", found.harm) for found in summary.by_harm()]
+
+
+def _harm(summary: Summary) -> str:
     worst = summary.by_harm()
-    return f"Alert {worst[0].number:,} did most harm: {digits(worst[0].harm)}" if worst else "None reached an agent"
-
-
-def _shade(state: str) -> str:
-    return "bar settled" if state in SETTLED else "bar"
-
-
-def _severe(bar: Bar) -> str:
-    return "bar severe" if float(bar.label) >= SEVERE else "bar"
-
-
-def _rows(bars: Sequence[Bar], shade: Callable[[Bar], str]) -> str:
-    """Horizontal bars, label before and value after; the longest fills the width."""
-    most = max((bar.value for bar in bars), default=0) or 1
-    room = WIDTH - LABEL - VALUE
-    drawn = []
-    for at, bar in enumerate(bars):
-        y = at * ROW
-        length = room * bar.value / most
-        drawn.append(
-            f'<text x="{LABEL - 10}" y="{y + 17}" text-anchor="end">{escape(bar.label)}</text>'
-            f'<rect class="track" x="{LABEL}" y="{y + 5}" width="{room}" height="{ROW - 10}" rx="2"/>'
-            f'<rect class="{shade(bar)}" x="{LABEL}" y="{y + 5}" width="{length:.1f}" height="{ROW - 10}" rx="2"/>'
-            f'<text class="value" x="{LABEL + room + 8}" y="{y + 17}">{bar.value:,.0f}</text>'
-        )
-    return _svg(WIDTH, max(len(bars) * ROW, ROW), drawn)
-
-
-def _columns(bars: Sequence[Bar], width: int, shade: Callable[[Bar], str], unit: str) -> str:
-    """Columns over a base line; first, middle and last are labelled where not all can be."""
-    most = max((bar.value for bar in bars), default=0) or 1
-    step = width / max(len(bars), 1)
-    every = 1 if len(bars) <= BANDS else max(len(bars) // 6, 1)
-    drawn = [f'<line class="axis" x1="0" x2="{width}" y1="{TALL}" y2="{TALL}"/>']
-    for at, bar in enumerate(bars):
-        tall = (TALL - 20) * bar.value / most
-        middle = (at + 0.5) * step
-        drawn.append(
-            f'<rect class="{shade(bar)}" x="{at * step + step * 0.12:.1f}" y="{TALL - tall:.1f}" '
-            f'width="{step * 0.76:.1f}" height="{tall:.1f}" rx="1.5"/>'
-        )
-        if bar.value and (len(bars) <= BANDS or bar.value == most):
-            drawn.append(
-                f'<text class="value" x="{middle:.1f}" y="{TALL - tall - 5:.1f}" text-anchor="middle">'
-                f"{bar.value:,.0f}</text>"
-            )
-        if at % every == 0 and (len(bars) <= BANDS or middle < width - 60):
-            drawn.append(
-                f'<text x="{middle:.1f}" y="{TALL + 16}" text-anchor="middle">{escape(bar.label)}</text>'
-                if len(bars) <= BANDS
-                else f'<text x="{at * step:.1f}" y="{TALL + 16}">{escape(bar.label)}</text>'
-            )
-    drawn.append(f'<text x="{width}" y="{TALL + BASE + 12}" text-anchor="end">{escape(unit)}</text>')
-    return _svg(width, TALL + BASE + 16, drawn)
-
-
-def _svg(width: int, height: int, drawn: Sequence[str]) -> str:
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-hidden="true">{"".join(drawn)}</svg>'
+    return f"Alert {worst[0].number:,} did most harm: {digits(worst[0].harm)} of 100" if worst else "None did harm"

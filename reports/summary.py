@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from analysis.alerts import OPEN
 
@@ -18,18 +18,24 @@ if TYPE_CHECKING:
 
 WORST = 10
 BANDS = 10  # of severity, ten points each
+SEVERE = 70
 COLUMNS = 45  # what a page's width shows of a series
 STEPS = (1, 7, 28, 91, 364)  # days that one column may stand for
 AGES = ((1, "under a day"), (7, "1 to 7 days"), (30, "8 to 30 days"), (90, "31 to 90 days"))
 OLDEST, UNDATED = "over 90 days", "no date"
 STATES = ("new", "acknowledged", "investigating", "snoozed", "resolved", "false positive")
+DECIDED = ("resolved", "false positive")
+
+
+Shade = Literal["disputed", "severe", "settled"]
 
 
 class Bar(NamedTuple):
-    """One bar of a picture."""
+    """One bar of a picture, and what its colour says."""
 
     label: str
     value: float
+    shade: Shade = "disputed"
 
 
 class Worst(NamedTuple):
@@ -49,6 +55,7 @@ class Summary:
     as_of: datetime
     number: int = 0
     both_injected: int = 0
+    unlogged: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     states: Counter[str] = field(default_factory=Counter)
     bands: Counter[int] = field(default_factory=Counter)
@@ -60,7 +67,8 @@ class Summary:
     def add(self, alert: Alert) -> None:
         """Count one more alert."""
         self.number += 1
-        self.both_injected += alert.both_injected > 0
+        self.both_injected += (alert.both_injected or 0) > 0
+        self.unlogged += alert.both_injected is None
         self.kinds[str(alert.kind)] += 1
         self.states[alert.triage.state] += 1
         self.orgs[alert.org_id] += 1
@@ -87,12 +95,20 @@ class Summary:
 
     def by_state(self) -> list[Bar]:
         """Alerts in each state of triage, in the order in which they are worked off."""
-        return [Bar(state, self.states[state]) for state in STATES]
+        return [Bar(state, self.states[state], "settled" if state in DECIDED else "disputed") for state in STATES]
 
     def by_severity(self) -> list[Bar]:
         """Alerts in each band of ten points of severity."""
-        width = 100 // BANDS
-        return [Bar(f"{band * width}", self.bands[band]) for band in range(BANDS)]
+        starts = [band * 100 // BANDS for band in range(BANDS)]
+        return [
+            Bar(f"{start}", self.bands[band], "severe" if start >= SEVERE else "disputed")
+            for band, start in enumerate(starts)
+        ]
+
+    @property
+    def severe(self) -> int:
+        """How many are of a severity that should not wait."""
+        return sum(count for band, count in self.bands.items() if band * 100 // BANDS >= SEVERE)
 
     def by_age(self) -> list[Bar]:
         """Open alerts by the age of their newer statement."""
@@ -123,7 +139,7 @@ class Summary:
         return {
             "alerts": self.number,
             "open": self.open,
-            "both_injected": self.both_injected,
+            "both_injected": None if self.unlogged else self.both_injected,
             "kinds": dict(sorted(self.kinds.items())),
             "states": {state: self.states[state] for state in STATES if self.states[state]},
             "organizations": dict(sorted(self.orgs.items())),
@@ -133,15 +149,20 @@ class Summary:
 def findings(summary: Summary) -> list[tuple[str, str, str]]:
     """At most five figures: label, value, and what it means."""
     total = summary.number
-    decided = summary.states["resolved"] + summary.states["false positive"]
-    severe = sum(count for band, count in summary.bands.items() if band * 100 // BANDS >= 70)  # noqa: PLR2004 - said
+    decided = sum(summary.states[state] for state in DECIDED)
     return [
         ("Alerts", f"{total:,}", "pairs of statements that cannot both stand"),
         ("Open", f"{summary.open:,}", _share(summary.open, total, "wait for a decision")),
         ("Decided", f"{decided:,}", _share(decided, total, "resolved or no contradiction")),
-        ("Severe", f"{severe:,}", _share(severe, total, "of severity 70 or more")),
-        ("Both sides given", f"{summary.both_injected:,}", _share(summary.both_injected, total, "to one session")),
+        ("Severe", f"{summary.severe:,}", _share(summary.severe, total, f"of severity {SEVERE} or more")),
+        ("Both sides given", *_together(summary)),
     ]
+
+
+def _together(summary: Summary) -> tuple[str, str]:
+    if summary.unlogged:
+        return "—", "this store does not log what agents were given"
+    return f"{summary.both_injected:,}", _share(summary.both_injected, summary.number, "to one session")
 
 
 def peak(bars: Iterable[Bar]) -> Bar | None:

@@ -24,6 +24,11 @@ UNSEEN = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 NAMED = 6
+CLOSING = (
+    "Statements are shown as agents wrote them. Marked words are those that the finding rests on. The detector compares"
+    " words, not meaning: whether two statements contradict each other is for people to decide. Who took this report,"
+    " and when, stands in the dashboard's record of exports."
+)
 
 
 class Piece(NamedTuple):
@@ -129,7 +134,20 @@ def origin(side: Side) -> list[tuple[str, str]]:
 def standing(side: Side) -> str:
     """How a statement stands: its weight, who else says it, and how often agents were given it."""
     said = f"said by {counted(side.members, 'observation')} of {counted(side.agents, 'agent')}"
-    return f"weight {digits(side.weight)} · {said} · given {counted(side.injected, 'time')}"
+    return f"weight {digits(side.weight)} · {said} · {given(side.injected)}"
+
+
+def given(count: int | None) -> str:
+    """How often agents were given a statement; unknown is not never."""
+    return "not logged whether given to agents" if count is None else f"given to agents {counted(count, 'time')}"
+
+
+def together(alert: Alert) -> str:
+    """In how many sessions both sides met."""
+    both = alert.both_injected
+    if both is None:
+        return "This store does not log whether one session was given both sides."
+    return f"Both sides were given to {counted(both, 'session')}." if both else "No session was given both sides."
 
 
 def decision(alert: Alert) -> list[tuple[str, str]]:
@@ -150,3 +168,15 @@ def decision(alert: Alert) -> list[tuple[str, str]]:
 def parts(alert: Alert) -> str:
     """Severity as its parts."""
     return " · ".join(f"{name} {digits(value)}" for name, value in alert.parts)
+
+
+def whole(number: int, shown: int) -> str:
+    """Whether every alert is shown, and where the others are."""
+    if not number:
+        return "No alert passed the choice above."
+    if shown == number:
+        return f"{counted(number, 'alert')}, the most harmful first."
+    return (
+        f"The {shown:,} most harmful of {number:,} alerts are shown here; the figures and pictures above count all. "
+        "The CSV and JSON reports of the same choice hold every one of them."
+    )
