@@ -25,6 +25,7 @@ from reports.texts import (
     on_a_line,
     origin,
     parts,
+    place,
     spans,
     standing,
     together,
@@ -131,7 +132,7 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 <div class="figures">{figures}</div>
 <h2>Summary</h2>
 <div class="charts">{charts}</div>
-<h2 class="alerts">Alerts</h2>
+<h2>Alerts</h2>
 <p{note}>{whole(summary.number, shown)}</p>
 {_list(listed, shown)}
 """
@@ -147,7 +148,7 @@ def _list(listed: Sequence[str], shown: int) -> str:
     heads = '<th class="right">No.</th><th>Kind</th><th>Rule</th><th class="right">Severity</th><th>State</th>'
     more = f"<p>The list names the first {len(listed):,} of {shown:,}.</p>" if len(listed) < shown else ""
     table = f"<table><tr>{heads}<th>Newer statement</th></tr>{''.join(listed)}</table>"
-    return f'<div class="scroll">{table}</div>{more}<h2 class="alerts">Evidence</h2>'
+    return f'<div class="scroll">{table}</div>{more}<h2>Evidence</h2>'
 
 
 def _line(alert: Alert, number: int) -> str:
@@ -162,17 +163,16 @@ def _line(alert: Alert, number: int) -> str:
 def _alert(alert: Alert, number: int) -> str:
     short = ' class="short"' if len(alert.older.content) + len(alert.newer.content) <= SHORT else ""
     state = "open" if alert.triage.state in OPEN else "settled"
-    known = [("fingerprint", alert.fingerprint), ("organization", alert.org_id)]
-    known += [] if alert.project_id is None else [("project", alert.project_id)]
-    told = "".join(f"<dt>{label}</dt><dd>{tenant(value, 2_000)}</dd>" for label, value in (*known, *decision(alert)))
+    known = [*place(alert), *decision(alert)]
+    told = "".join(f"<div><dt>{label}</dt><dd>{tenant(value, 2_000)}</dd></div>" for label, value in known)
     return f"""<article id="alert-{number}"{short}>
 <header><h3>{number:,}. {escape(str(alert.kind)).capitalize()}</h3>
 <span class="measure">severity <b>{digits(alert.severity)}</b></span>
 <span class="measure">harm <b>{digits(alert.harm)}</b></span>
 <span class="measure">shared words <b>{digits(alert.overlap)}</b></span>
 <span class="state {state}">{escape(alert.triage.state)}</span></header>
-<p class="why">{tenant(alert.rule)} <span class="measure">{escape(parts(alert))}</span></p>
-<p class="why measure">{escape(together(alert))}</p>
+<p class="why">{tenant(alert.rule)}</p>
+<p class="why fine">{escape(parts(alert))}. {escape(together(alert))}</p>
 <div class="sides">{_side(alert, "older")}{_side(alert, "newer")}</div>
 <div class="foot triage"><dl>{told}</dl></div>
 </article>

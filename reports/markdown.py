@@ -15,7 +15,20 @@ from typing import TYPE_CHECKING, BinaryIO
 from reports.fields import encoded
 from reports.summary import Summary, findings
 from reports.tables import feed
-from reports.texts import MISSING, decision, digits, on_a_line, origin, parts, standing, together, unseen, visible
+from reports.texts import (
+    MISSING,
+    decision,
+    digits,
+    on_a_line,
+    origin,
+    parts,
+    place,
+    standing,
+    together,
+    unseen,
+    visible,
+    when,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,15 +103,13 @@ def _table(heading: str, bars: Sequence[Bar]) -> str:
 
 
 def _alert(alert: Alert, number: int) -> str:
-    project = [] if alert.project_id is None else [("project", alert.project_id)]
     known = [
-        ("fingerprint", alert.fingerprint),
-        ("organization", alert.org_id),
-        *project,
+        *place(alert),
         ("rule", alert.rule),
-        ("severity", f"{digits(alert.severity)} of 100: {parts(alert)}"),
+        ("severity", parts(alert)),
         ("harm", f"{digits(alert.harm)}: {together(alert)}"),
         ("shared words", digits(alert.overlap)),
+        ("state", alert.triage.state),
         *decision(alert),
     ]
     told = "\n".join(f"- {label}: {code(value)}" for label, value in known)
@@ -108,7 +119,9 @@ def _alert(alert: Alert, number: int) -> str:
 
 def _side(alert: Alert, name: str) -> str:
     side: Side = getattr(alert, name)
-    told = "\n".join(f"- {label}: {code(value)}" for label, value in origin(side))
+    told = "\n".join(
+        f"- {label}: {code(value)}" for label, value in (*origin(side), ("written", when(side.created_at)))
+    )
     rests = ", ".join(code(found.text) for found in alert.evidence if found.side == name)
     evidence = f"Rests on {rests}\n\n" if rests else ""
     hidden = f"{unseen(side.content)}\n\n" if unseen(side.content) else ""

@@ -21,6 +21,7 @@ from reports.texts import (
     excerpt,
     origin,
     parts,
+    place,
     spans,
     standing,
     together,
@@ -116,8 +117,7 @@ def _picture(picture: Picture) -> dict[str, object]:
 
 
 def _alert(alert: Alert, number: int) -> dict[str, object]:
-    project = [] if alert.project_id is None else [("project", alert.project_id)]
-    known = [("fingerprint", alert.fingerprint), ("organization", alert.org_id), *project, *decision(alert)]
+    known = [*place(alert), *decision(alert)]
     return {
         "heading": f"{number:,}. {str(alert.kind).capitalize()}",
         "severity": f"severity {digits(alert.severity)}",
@@ -125,7 +125,7 @@ def _alert(alert: Alert, number: int) -> dict[str, object]:
         "state": alert.triage.state,
         "shade": "severe" if alert.triage.state in OPEN else "settled",
         "rule": _short(alert.rule),
-        "parts": f"{parts(alert)} · shared words {digits(alert.overlap)} · {together(alert)}",
+        "parts": f"{parts(alert)} · shared words {digits(alert.overlap)}. {together(alert)}",
         "older": _side(alert, "older"),
         "newer": _side(alert, "newer"),
         "known": [(label, _short(value, 1_000)) for label, value in known],

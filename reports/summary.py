@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from analysis.alerts import Alert
 
-WORST = 10
+WORST = 8
 BANDS = 10  # of severity, ten points each
 SEVERE = 70
 COLUMNS = 45  # what a page's width shows of a series

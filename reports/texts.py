@@ -24,6 +24,7 @@ UNSEEN = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 NAMED = 6
+PARTS = {"gap": "confidence gap"}
 CLOSING = (
     "Statements are shown as agents wrote them. Marked words are those that the finding rests on. The detector compares"
     " words, not meaning: whether two statements contradict each other is for people to decide. Who took this report,"
@@ -123,12 +124,7 @@ def counted(count: int, thing: str) -> str:
 
 def origin(side: Side) -> list[tuple[str, str]]:
     """Where a statement comes from, label and value; values are hostile text."""
-    return [
-        ("id", side.id),
-        ("agent", side.agent_id or MISSING),
-        ("session", side.session_id or MISSING),
-        ("written", when(side.created_at)),
-    ]
+    return [("observation", side.id), ("agent", side.agent_id or MISSING), ("session", side.session_id or MISSING)]
 
 
 def standing(side: Side) -> str:
@@ -139,7 +135,7 @@ def standing(side: Side) -> str:
 
 def given(count: int | None) -> str:
     """How often agents were given a statement; unknown is not never."""
-    return "not logged whether given to agents" if count is None else f"given to agents {counted(count, 'time')}"
+    return "injections not logged" if count is None else f"given {counted(count, 'time')}"
 
 
 def together(alert: Alert) -> str:
@@ -151,10 +147,9 @@ def together(alert: Alert) -> str:
 
 
 def decision(alert: Alert) -> list[tuple[str, str]]:
-    """Where triage stands, label and value; only what is known."""
+    """What was decided, by whom and why, label and value; only what is known, and never the state itself."""
     triage = alert.triage
     told = [
-        ("state", triage.state),
         ("right side", {None: "", "both": "both, each in its scope"}.get(triage.verdict, triage.verdict or "")),
         ("owner", triage.owner or ""),
         ("snoozed until", when(triage.snoozed_until) if triage.snoozed_until else ""),
@@ -166,8 +161,15 @@ def decision(alert: Alert) -> list[tuple[str, str]]:
 
 
 def parts(alert: Alert) -> str:
-    """Severity as its parts."""
-    return " · ".join(f"{name} {digits(value)}" for name, value in alert.parts)
+    """Severity as its parts, and how much the statements have in common."""
+    named = [f"{PARTS.get(name, name)} {digits(value)}" for name, value in alert.parts]
+    return " · ".join([f"Severity {digits(alert.severity)} from {named[0]}" if named else "", *named[1:]])
+
+
+def place(alert: Alert) -> list[tuple[str, str]]:
+    """What an alert is called and where it belongs; values are hostile text."""
+    known = [("fingerprint", alert.fingerprint), ("organization", alert.org_id)]
+    return known if alert.project_id is None else [*known, ("project", alert.project_id)]
 
 
 def whole(number: int, shown: int) -> str:
