@@ -15,10 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy import CTE, ColumnElement, Connection, Select
+    from sqlalchemy.sql.selectable import TableValuedAlias
 
     from queries.scope import Scope
 
 Pair = tuple[str, str]
+
+
+def paired(pairs: Sequence[Pair]) -> TableValuedAlias:
+    """Pairs of ids as a table of the statement."""
+    older, newer = zip(*pairs, strict=True) if pairs else ((), ())
+    sides = (column("older", Uuid(as_uuid=False)), column("newer", Uuid(as_uuid=False)))
+    return func.unnest(uuids(older), uuids(newer)).table_valued(*sides, name="pairs")
 
 
 def _given(scope: Scope, shape: LogShape, ids: Sequence[str]) -> CTE:
@@ -61,12 +69,9 @@ class SessionsGivenBoth:
 
     def statement(self) -> Select[Any]:
         """Sessions are intersected in the database: a log never travels to be counted."""
-        older, newer = zip(*self.pairs, strict=True) if self.pairs else ((), ())
-        given = _given(self.scope, self.shape, sorted({*older, *newer}))
+        given = _given(self.scope, self.shape, sorted({id_ for pair in self.pairs for id_ in pair}))
         sessions = select(given.c.observation_id, given.c.session_id).distinct().cte("sessions")
-        pairs = func.unnest(uuids(older), uuids(newer)).table_valued(
-            column("older", Uuid(as_uuid=False)), column("newer", Uuid(as_uuid=False)), name="pairs"
-        )
+        pairs = paired(self.pairs)
         one, other = sessions.alias("one"), sessions.alias("other")
         columns: tuple[ColumnElement[Any], ...] = (pairs.c.older.cast(Text), pairs.c.newer.cast(Text), func.count())
         return (
