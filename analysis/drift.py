@@ -48,7 +48,7 @@ def find_alerts(
     report: Report | None = None,
 ) -> Found:
     """Search a scope and keep what the filter admits, the most harmful first; injections are those of the window."""
-    searched = search(store, scope, now=now, report=report)
+    searched = search(store, scope, (filter.threshold,), now=now, report=report)
     at_threshold = searched.at(filter.threshold)
     with store.reading(scope.reach, READING, name="drift exposure") as snapshot:
         exposed = expose(snapshot, scope, at_threshold)
@@ -139,8 +139,7 @@ def admits(wanted: AlertFilter, one: Listed) -> bool:
     """Whether an alert passes; an agent is found on either side, and a date is the newer side's."""
     written = one.newer.created_at
     return (
-        one.overlap >= wanted.threshold
-        and one.severity >= wanted.least_severity
+        one.severity >= wanted.least_severity
         and (wanted.kinds is None or one.kind in wanted.kinds)
         and (wanted.agents is None or bool({one.older.agent_id, one.newer.agent_id} & wanted.agents))
         and (wanted.states is None or one.triage.state in wanted.states)

@@ -61,6 +61,7 @@ def _listed(one: Listed) -> dict[str, Any]:
         "kind": one.kind.value,
         "rule": one.rule,
         "overlap": one.overlap,
+        "thresholds": [one.least, one.most],
         "severity": one.severity,
         "parts": list(one.parts),
         "evidence": [list(word) for word in one.evidence],
@@ -86,6 +87,7 @@ def _read(said: dict[str, Any]) -> Listed:
         tuple(Evidence(*word) for word in said["evidence"]),
         _side(said["older"]),
         _side(said["newer"]),
+        *said["thresholds"],
     )
 
 

@@ -12,9 +12,9 @@ from analysis.alerts import OPEN
 from analysis.drift import admitted, exposed, triaged
 from analysis.drift_figures import AGE_NAMES, precision_by_threshold, trend
 from analysis.drift_json import MOST, from_json
+from analysis.drift_search import STEPS
 from charts.drift import precision_curve, trends
 from controls import working
-from controls.drift_filters import THRESHOLDS
 from controls.loading import load, shape, store
 from controls.messages import MISSING, counted, number, percent
 from queries.aggregation_input import LIMIT
@@ -158,7 +158,7 @@ def draw_trends(found: Drift) -> None:
 
 def draw_precision(found: Drift) -> None:
     """How often alerts were right at each threshold, by the verdicts given here."""
-    shares = precision_by_threshold(found.verdicts, THRESHOLDS)
+    shares = precision_by_threshold(found.verdicts, STEPS)
     st.plotly_chart(
         precision_curve(
             pd.DataFrame([vars(each) for each in shares]).astype({"share": "float64"}), found.wanted.threshold

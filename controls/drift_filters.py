@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import streamlit as st
 
 from analysis.alerts import OPEN, AlertFilter, State
-from analysis.drift_search import LOWEST
+from analysis.drift_search import STEPS
 from controls.address import said, say
 from queries.scope import is_storable
 from ranking.contradictions import Kind
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 THRESHOLD, SEVEREST = 0.5, 100
 STEP = 0.05
-THRESHOLDS = tuple(round(LOWEST + STEP * step, 2) for step in range(round((1 - LOWEST) / STEP) + 1))
 STATES: tuple[State, ...] = get_args(State)
 KINDS = tuple(kind.value for kind in Kind)
 NAMES = ("t", "sev", "kind", "agent", "state")
@@ -34,7 +33,7 @@ def choose(agents: Iterable[str]) -> AlertFilter:
     """Draw the filters that stand beside the picture, and return what the address says."""
     st.session_state["pick_t"], st.session_state["pick_sev"] = threshold(), _severity()
     st.slider(
-        "Threshold", THRESHOLDS[0], 1.0, step=STEP, key="pick_t", on_change=_picked, args=("t",), format="%.2f",
+        "Threshold", STEPS[0], STEPS[-1], step=STEP, key="pick_t", on_change=_picked, args=("t",), format="%.2f",
         help=THRESHOLD_HELP,
     )  # fmt: skip
     st.slider(
@@ -68,7 +67,7 @@ def threshold() -> float:
         value = round(float(said("t") or THRESHOLD), 2)
     except ValueError:
         return THRESHOLD
-    return value if value in THRESHOLDS else THRESHOLD
+    return value if value in STEPS else THRESHOLD
 
 
 def _severity() -> int:

@@ -27,7 +27,7 @@ def paired(pairs: Sequence[Pair]) -> TableValuedAlias:
     """Pairs of ids as a table of the statement."""
     older, newer = zip(*pairs, strict=True) if pairs else ((), ())
     sides = (column("older", Uuid(as_uuid=False)), column("newer", Uuid(as_uuid=False)))
-    return func.unnest(uuids(older), uuids(newer)).table_valued(*sides, name="pairs")
+    return func.unnest(uuids(older), uuids(newer)).table_valued(*sides, name="pairs").render_derived()
 
 
 @dataclass(frozen=True)
