@@ -43,7 +43,7 @@ INDEXES = {
         "opposition_changes (request_id)",
         "pairs are changed once however often it is sent",
     ),
-    "opposition_changes_recent": ("opposition_changes (org_id, changed_at)", "history of an organization's pairs"),
+    "opposition_changes_recent": ("opposition_changes (org_id, changed_at)", "history of the pairs of an organization"),
 }
 
 SCOPE = """(select current_setting('dash.all_orgs', true)) = 'on' or org_id = any (array(
