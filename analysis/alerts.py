@@ -106,6 +106,8 @@ class Listed:
     evidence: tuple[Evidence, ...]
     older: Origin
     newer: Origin
+    least: float  # the lowest and the highest threshold searched at which it is found as it is
+    most: float
     older_injected: int | None = None
     newer_injected: int | None = None
     both_injected: int | None = None

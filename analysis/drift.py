@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from analysis.alerts import Alert, Found, Side, State, Triage
 from analysis.drift_search import search
 from queries.aggregation_input import LONGEST, READING
-from queries.drift.exposure import Injections, SessionsGivenBoth
+from queries.drift.exposure import Exposure
 from queries.drift.observed import Texts
 from queries.drift.triage import TriageOf
 from queries.shape import log_shape
@@ -48,7 +48,7 @@ def find_alerts(
     report: Report | None = None,
 ) -> Found:
     """Search a scope and keep what the filter admits, the most harmful first; injections are those of the window."""
-    searched = search(store, scope, now=now, report=report)
+    searched = search(store, scope, (filter.threshold,), now=now, report=report)
     at_threshold = searched.at(filter.threshold)
     with store.reading(scope.reach, READING, name="drift exposure") as snapshot:
         exposed = expose(snapshot, scope, at_threshold)
@@ -75,19 +75,20 @@ def found_of(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> F
 def expose(connection: Connection, scope: Scope, listed: Iterable[Listed]) -> tuple[Listed, ...]:
     """The same alerts with their injections in the scope's window, and the harm that follows."""
     listed, shape = tuple(listed), log_shape(connection)
-    if not shape.injected:
+    if not shape.injected or not listed:
+        return exposed(listed, None)
+    asked = Exposure(scope, "", tuple((one.older.id, one.newer.id) for one in listed), shape)
+    return exposed(listed, {(row[0], row[1]): tuple(row[2:]) for row in connection.execute(asked.statement())})
+
+
+def exposed(listed: Iterable[Listed], given: Mapping[tuple[str, str], tuple[int, ...]] | None) -> tuple[Listed, ...]:
+    """The same alerts with injections by pair of ids, as ``Exposure`` counts them; None where nothing is logged."""
+    if given is None:
         return tuple(replace(one, harm=harm(one.severity, None, None, None)) for one in listed)
-    pairs = tuple((one.older.id, one.newer.id) for one in listed)
-    given = Injections(scope, tuple(sorted({id_ for pair in pairs for id_ in pair})), shape).ask(connection)
-    together = SessionsGivenBoth(scope, pairs, shape).ask(connection)
-    return tuple(
-        exposed(one, given.get(older, 0), given.get(newer, 0), together.get((older, newer), 0))
-        for one, (older, newer) in zip(listed, pairs, strict=True)
-    )
+    return tuple(_reached(one, *given.get((one.older.id, one.newer.id), (0, 0, 0))) for one in listed)
 
 
-def exposed(one: Listed, older: int, newer: int, both: int) -> Listed:
-    """An alert with its injections."""
+def _reached(one: Listed, older: int, newer: int, both: int) -> Listed:
     hurt = harm(one.severity, older, newer, both)
     return replace(one, older_injected=older, newer_injected=newer, both_injected=both, harm=hurt)
 
@@ -138,8 +139,7 @@ def admits(wanted: AlertFilter, one: Listed) -> bool:
     """Whether an alert passes; an agent is found on either side, and a date is the newer side's."""
     written = one.newer.created_at
     return (
-        one.overlap >= wanted.threshold
-        and one.severity >= wanted.least_severity
+        one.severity >= wanted.least_severity
         and (wanted.kinds is None or one.kind in wanted.kinds)
         and (wanted.agents is None or bool({one.older.agent_id, one.newer.agent_id} & wanted.agents))
         and (wanted.states is None or one.triage.state in wanted.states)

@@ -1,6 +1,6 @@
-"""A search for contradictions: a scope's newest observations in, every pair that conflicts at the lowest threshold out.
+"""A search for contradictions: a scope's newest observations in, every pair that conflicts at a threshold out.
 
-Whoever then asks for a higher threshold gets what a search at that threshold finds, without another one.
+Asked for several thresholds, it looks at everything for the lowest, and for each further one at what that found.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from math import isfinite, nextafter
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from analysis.alerts import Listed, Origin
 from queries.aggregation_input import READING, OppositionPairs
 from queries.drift.observed import InputVersion, NewestObserved
 from ranking import DEFAULT_PAIRS, cluster_near_duplicates, detect_contradictions
-from ranking.contradictions.claims import claims_of
+from ranking.contradictions.classifying import conflict_between
+from ranking.contradictions.opposition import compiled
 from ranking.contradictions.severity import Severity, frequency
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
     from queries.engine import Store
     from queries.scope import Scope
     from ranking import Contradiction
+    from ranking.contradictions.opposition import Oppositions
 
     Report = Callable[[int, int, str], None]
     Pairs = Sequence[tuple[str, str]]
 
-LOWEST = 0.3  # where the slider begins: below it two sentences share a word by chance
+# the slider's; below the first, two sentences share a word by chance
+STEPS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 PARTS = ("recency", "domain", "frequency", "gap")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_DATE = np.iinfo(np.int64).min  # what NaT is
@@ -39,7 +42,7 @@ _NO_DATE = np.iinfo(np.int64).min  # what NaT is
 
 @dataclass(frozen=True)
 class Searched:
-    """Every conflict from the lowest threshold up, and what it was looked for in."""
+    """Every conflict at the thresholds that were asked for, and what it was looked for in."""
 
     version: str
     active: int
@@ -52,8 +55,8 @@ class Searched:
         """What a search at this threshold finds; how many stand on each side is counted among those alone."""
         kept: dict[tuple[str, str], Listed] = {}
         for one in self.found:
-            if one.overlap >= threshold:
-                kept.setdefault((one.older.id, one.newer.id), one)
+            if one.least <= threshold <= one.most:
+                kept[one.older.id, one.newer.id] = one
         against: dict[str, set[str]] = defaultdict(set)
         for older, newer in kept:
             against[older].add(newer)
@@ -62,7 +65,14 @@ class Searched:
         return tuple(_weighed(one, standing[ids]) for ids, one in kept.items())
 
 
-def search(store: Store, scope: Scope, *, now: datetime | None = None, report: Report | None = None) -> Searched:
+def search(
+    store: Store,
+    scope: Scope,
+    thresholds: Sequence[float] = STEPS,
+    *,
+    now: datetime | None = None,
+    report: Report | None = None,
+) -> Searched:
     """Search the newest 10 000 active observations of an organization, each project for itself.
 
     Two projects may well disagree about a port, so statements meet only inside one, as in an aggregation pass.
@@ -85,64 +95,86 @@ def search(store: Store, scope: Scope, *, now: datetime | None = None, report: R
     found: list[Listed] = []
     for place, members in enumerate(projects.values()):
         tell(place + 1, len(projects) + 1, f"comparing statements of project {place + 1} of {len(projects)}")
-        found += _conflicts(members, pairs, np.datetime64(day, "us"))
+        found += _conflicts(members, thresholds, pairs, np.datetime64(day, "us"))
     sound = sum(map(len, projects.values()))
     return Searched(seen.version, seen.active, len(rows), len(rows) - sound, seen.now, tuple(found))
 
 
-def _conflicts(rows: list[ObservedRow], pairs: Pairs, now: np.datetime64) -> Iterator[Listed]:
-    """The conflicts of one project, each pair's in the order in which rising thresholds would find them."""
-    columns = _columns(rows)
-    detected = detect_contradictions(columns, LOWEST, pairs, now=now)
+def _conflicts(
+    rows: list[ObservedRow], thresholds: Sequence[float], pairs: Pairs, now: np.datetime64
+) -> Iterator[Listed]:
+    """The conflicts of one project, each with the lowest and highest threshold at which it is found as it is."""
+    lowest, *higher = sorted(thresholds)
+    detected = detect_contradictions(_columns(rows), lowest, pairs, now=now)
     if not detected:
         return
-    places = {row.id: place for place, row in enumerate(rows)}
-    clusters = cluster_near_duplicates(columns)
-    agents = clusters.agents
+    by_id, oppositions = {row.id: row for row in rows}, compiled(pairs)
+    origins = _origins(rows, {label for one in detected for label in one.ids})
+    for one in detected:
+        for found, least, most in _rising(one, lowest, higher, [by_id[label] for label in one.ids], oppositions):
+            if found is not None:
+                yield _listed(found, least, most, rows[0].project_id, origins)
+                continue
+            again = detect_contradictions(_columns([by_id[label] for label in one.ids]), least, pairs, now=now)
+            yield from (_listed(another, least, most, rows[0].project_id, origins) for another in again)
 
-    def origin(label: str) -> Origin:
-        row, number = rows[places[label]], int(clusters.cluster[places[label]])
-        alone = number < 0 or agents is None
-        return Origin(
-            row.id,
-            row.agent_id,
-            row.session_id,
-            None if row.created_us is None else _EPOCH + timedelta(microseconds=row.created_us),
-            row.weight,
-            1 if alone else int(clusters.size[number]),
-            1 if alone or agents is None else int(agents[number]),
-        )
 
-    for first in detected:
-        sides = [rows[places[label]] for label in first.ids]
-        for conflict in (first, *_closer(first, sides, pairs, now)):
-            yield Listed(
-                sides[0].project_id,
-                conflict.fingerprint,
-                conflict.kind,
-                conflict.rule,
-                conflict.overlap,
-                conflict.severity,
-                _parts(conflict.parts),
-                conflict.evidence,
-                origin(conflict.older),
-                origin(conflict.newer),
+def _rising(
+    first: Contradiction, lowest: float, higher: Sequence[float], sides: list[ObservedRow], oppositions: Oppositions
+) -> Iterator[tuple[Contradiction | None, float, float]]:
+    """What rising thresholds find between two texts, from and up to which: the first, or None for another conflict.
+
+    A higher threshold finds nothing where a lower one found nothing, so only what was found is judged again.
+    """
+    older, newer = (side.content for side in sides)
+    found: Contradiction | None = first
+    least = most = lowest
+    standing = conflict_between(older, newer, oppositions, lowest)
+    for threshold in higher:
+        now = conflict_between(older, newer, oppositions, threshold)
+        if now is None:
+            break
+        if now != standing:
+            yield found, least, most
+            found, standing, least = None, now, threshold
+        most = threshold
+    yield found, least, most
+
+
+def _listed(found: Contradiction, least: float, most: float, project: str | None, origins: dict[str, Origin]) -> Listed:
+    return Listed(
+        project,
+        found.fingerprint,
+        found.kind,
+        found.rule,
+        found.overlap,
+        found.severity,
+        _parts(found.parts),
+        found.evidence,
+        origins[found.older],
+        origins[found.newer],
+        least,
+        most,
+    )
+
+
+def _origins(rows: list[ObservedRow], wanted: set[str]) -> dict[str, Origin]:
+    """Where statements came from, and how many of their project say the same."""
+    clusters = cluster_near_duplicates(_columns(rows))
+    found = {}
+    for row, number in zip(rows, clusters.cluster.tolist(), strict=True):
+        if row.id in wanted:
+            alone = number < 0 or clusters.agents is None
+            found[row.id] = Origin(
+                row.id,
+                row.agent_id,
+                row.session_id,
+                None if row.created_us is None else _EPOCH + timedelta(microseconds=row.created_us),
+                row.weight,
+                1 if alone else int(clusters.size[number]),
+                1 if alone or clusters.agents is None else int(clusters.agents[number]),
             )
-
-
-def _closer(
-    first: Contradiction, sides: list[ObservedRow], pairs: Pairs, now: np.datetime64
-) -> Iterator[Contradiction]:
-    """Further conflicts between the same two texts, of claims that share more words than the first found did."""
-    if all(len(claims_of(side.content)) < 2 for side in sides):  # noqa: PLR2004 - one claim each, one conflict
-        return
-    columns, overlap = _columns(sides), first.overlap
-    while overlap < 1.0:
-        again = detect_contradictions(columns, nextafter(overlap, 1.0), pairs, now=now)
-        if not again:
-            return
-        overlap = again[0].overlap
-        yield again[0]
+    return found
 
 
 def _parts(parts: Severity) -> tuple[tuple[str, float], ...]:

@@ -2,85 +2,98 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Text, any_, column, func, select
+from sqlalchemy import Text, and_, any_, column, func, select
 from sqlalchemy.types import Uuid
 
 from queries.drift.observed import uuids
+from queries.engine import AGGREGATE
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import CTE, ColumnElement, Connection, Select
+    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy.sql.selectable import TableValuedAlias
 
     from queries.scope import Scope
 
 Pair = tuple[str, str]
 
 
-def _given(scope: Scope, shape: LogShape, ids: Sequence[str]) -> CTE:
-    """Every retrieval of the scope's window that injected one of these observations, each once."""
-    log = shape.rows(scope)
-    return (
-        select(log.c.observation_id, log.c.retrieval, log.c.session_id)
-        .where(log.c.observation_id == any_(uuids(ids)), log.c.injected)
-        .group_by(log.c.observation_id, log.c.retrieval, log.c.session_id)
-        .cte("given")
-    )
+def paired(pairs: Sequence[Pair]) -> TableValuedAlias:
+    """Pairs of ids as a table of the statement."""
+    older, newer = zip(*pairs, strict=True) if pairs else ((), ())
+    sides = (column("older", Uuid(as_uuid=False)), column("newer", Uuid(as_uuid=False)))
+    return func.unnest(uuids(older), uuids(newer)).table_valued(*sides, name="pairs").render_derived()
 
 
 @dataclass(frozen=True)
-class Injections:
-    """In how many retrievals of the window each observation was injected; one that never was has no entry."""
+class ExposureRow:
+    """Retrievals of the window that injected each side, and sessions that were given both."""
 
-    scope: Scope
-    ids: tuple[str, ...]
-    shape: LogShape = COMPLETE_SHAPE
-
-    def statement(self) -> Select[Any]:
-        """By observation, through the log's index on it."""
-        given = _given(self.scope, self.shape, self.ids)
-        columns: tuple[ColumnElement[Any], ...] = (given.c.observation_id.cast(Text), func.count())
-        return select(*columns).group_by(given.c.observation_id)
-
-    def ask(self, connection: Connection) -> dict[str, int]:
-        """By id."""
-        return {name: int(count) for name, count in connection.execute(self.statement())} if self.ids else {}
+    older: str
+    newer: str
+    older_injected: int
+    newer_injected: int
+    both_injected: int
 
 
 @dataclass(frozen=True)
-class SessionsGivenBoth:
-    """How many sessions of the window were given both statements of a pair; a pair without one has no entry."""
+class Exposure:
+    """What agents were given of each pair in the scope's window; only for a log that says what was injected.
+
+    ``of`` names the search that found the pairs, which are too many to be part of a cache's key.
+    """
 
     scope: Scope
-    pairs: tuple[Pair, ...]
+    of: str
+    pairs: tuple[Pair, ...] = field(repr=False)
     shape: LogShape = COMPLETE_SHAPE
+    row: ClassVar[type] = ExposureRow
+    limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """Sessions are intersected in the database: a log never travels to be counted."""
-        older, newer = zip(*self.pairs, strict=True) if self.pairs else ((), ())
-        given = _given(self.scope, self.shape, sorted({*older, *newer}))
-        sessions = select(given.c.observation_id, given.c.session_id).distinct().cte("sessions")
-        pairs = func.unnest(uuids(older), uuids(newer)).table_valued(
-            column("older", Uuid(as_uuid=False)), column("newer", Uuid(as_uuid=False)), name="pairs"
+        """Counted and intersected in the database, through the log's index on observations."""
+        pairs, given = paired(self.pairs), self._given()
+        counted = select(given.c.observation_id, func.count().label("times")).group_by(given.c.observation_id)
+        older, newer = counted.cte("older_given"), counted.cte("newer_given")
+        both = self._both(given)
+        columns: tuple[ColumnElement[Any], ...] = (
+            pairs.c.older.cast(Text),
+            pairs.c.newer.cast(Text),
+            func.coalesce(older.c.times, 0),
+            func.coalesce(newer.c.times, 0),
+            func.coalesce(both.c.sessions, 0),
         )
-        one, other = sessions.alias("one"), sessions.alias("other")
-        columns: tuple[ColumnElement[Any], ...] = (pairs.c.older.cast(Text), pairs.c.newer.cast(Text), func.count())
+        together = and_(both.c.older == pairs.c.older, both.c.newer == pairs.c.newer)
+        return select(*columns).select_from(
+            pairs.outerjoin(older, older.c.observation_id == pairs.c.older)
+            .outerjoin(newer, newer.c.observation_id == pairs.c.newer)
+            .outerjoin(both, together)
+        )
+
+    def _given(self) -> CTE:
+        """Every retrieval that injected one of the observations, each once however often it was logged."""
+        log = self.shape.rows(self.scope)
+        ids = sorted({id_ for pair in self.pairs for id_ in pair})
         return (
-            select(*columns)
-            .select_from(
-                pairs.join(one, one.c.observation_id == pairs.c.older).join(
-                    other, (other.c.observation_id == pairs.c.newer) & (other.c.session_id == one.c.session_id)
-                )
-            )
-            .group_by(pairs.c.older, pairs.c.newer)
+            select(log.c.observation_id, log.c.retrieval, log.c.session_id)
+            .where(log.c.observation_id == any_(uuids(ids)), log.c.injected)
+            .group_by(log.c.observation_id, log.c.retrieval, log.c.session_id)
+            .cte("given")
         )
 
-    def ask(self, connection: Connection) -> dict[Pair, int]:
-        """By both ids, the older first."""
-        if not self.pairs:
-            return {}
-        return {(older, newer): int(count) for older, newer, count in connection.execute(self.statement())}
+    def _both(self, given: CTE) -> CTE:
+        pairs = paired(self.pairs)
+        sessions = select(given.c.observation_id, given.c.session_id).distinct().cte("sessions")
+        one, other = sessions.alias("one"), sessions.alias("other")
+        same = and_(other.c.observation_id == pairs.c.newer, other.c.session_id == one.c.session_id)
+        return (
+            select(pairs.c.older, pairs.c.newer, func.count().label("sessions"))
+            .select_from(pairs.join(one, one.c.observation_id == pairs.c.older).join(other, same))
+            .group_by(pairs.c.older, pairs.c.newer)
+            .cte("both_given")
+        )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -24,10 +25,10 @@ from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from queries import own_schema, schema
 from queries.aggregation_input import ACTIVE, EARLIEST, LATEST, LIMIT, LONGEST, READ
+from queries.engine import AGGREGATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection, Select
 
@@ -42,7 +43,8 @@ def watched(scope: Scope) -> ColumnElement[bool]:
     return scope.tenant(schema.observations) & (schema.observations.c.status == ACTIVE)
 
 
-class Input(NamedTuple):
+@dataclass(frozen=True)
+class InputRow:
     """The version of what a search reads, how many active observations there are, and the snapshot's time."""
 
     version: str
@@ -58,6 +60,8 @@ class InputVersion:
     """
 
     scope: Scope
+    row: ClassVar[type] = InputRow
+    limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
         """One row, also where the scope has no observation."""
@@ -83,9 +87,9 @@ class InputVersion:
         )
         return select(*columns)
 
-    def ask(self, connection: Connection) -> Input:
+    def ask(self, connection: Connection) -> InputRow:
         """The version in this connection's snapshot."""
-        return Input(*connection.execute(self.statement()).one())
+        return InputRow(*connection.execute(self.statement()).one())
 
 
 class ObservedRow(NamedTuple):
