@@ -94,6 +94,8 @@ def _side(side: Side) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, str | None):
+        return value
     if isinstance(value, float):
         return number(value)
     return value.isoformat() if isinstance(value, datetime) else value

@@ -10,6 +10,8 @@ LEADING = re.compile("[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x1f
 
 def harmless(text: str) -> str:
     """Text that no spreadsheet takes for a formula, also not behind blanks, quotes or invisible characters."""
+    if text[:1].isalnum():
+        return text
     before = LEADING.match(text)
     hidden = before.group() if before else ""
     runs = text[len(hidden) :].startswith(FORMULA) or any(sign in hidden for sign in "\t\r\n")

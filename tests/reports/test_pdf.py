@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 
 from reports.glyphs import families, printed
-from reports.pdf import LONGEST, SHOWN, write_pdf
+from reports.pdf import LONGEST, SHOWN, PdfError, PdfSink, _document, typeset, write_pdf
 from tests.hostile import TEXTS
 from tests.reports.alerts import about, alert, alerts, hostile
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # A page's text has its lines apart, and a reader takes a hyphen at their end for one that only breaks the word.
 SOFT = re.compile("[\\s\u200b\ufffe-]+")
+
+ARCHIVABLE = b"pdfaid:part"
 
 
 def written(some: Iterable[Alert], subject: str = "Alder & Sons") -> bytes:
@@ -73,13 +76,29 @@ def test_hostile_texts_are_set_in_type(texts: tuple[str, ...]) -> None:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=12))
 def test_any_text_is_set_in_type(texts: list[str]) -> None:
-    assert written(hostile(texts)).startswith(b"%PDF-")
+    assert ARCHIVABLE in written(hostile(texts))
 
 
 def test_the_fonts_have_what_the_table_says() -> None:
     """A character that a font lacks would be refused by the archive's rules."""
     known = "".join(sorted(set.union(*map(set, families()))))
-    assert written([alert(older=known[at : at + 1_900], newer="never") for at in range(0, len(known), 1_900)])
+    content = written([alert(older=known[at : at + 1_900], newer="never") for at in range(0, len(known), 1_900)])
+    assert ARCHIVABLE in content
+    assert ARCHIVABLE not in typeset(_with("\u4e2d")), (
+        "a letter that no font has is set all the same, but not archivable"
+    )
+
+
+def _with(letter: str) -> str:
+    sink = PdfSink(about(), io.BytesIO())
+    sink.add(alert())
+    given = _document(sink.about, sink.summary, sink.alerts)
+    return json.dumps(given | {"subject": letter})
+
+
+def test_a_typesetter_that_fails_is_a_sentence() -> None:
+    with pytest.raises(PdfError, match="take the HTML report"):
+        typeset("{}")
 
 
 def test_the_same_alerts_give_the_same_bytes_without_a_clock() -> None:
