@@ -261,3 +261,12 @@ def triage_read_only() -> None:
         "a login that may write schema `rankscope`, and start again.",
         icon=":material/edit_off:",
     )
+
+
+def report_too_large(rows: int) -> None:
+    """More alerts than a page hands out as a file."""
+    st.info(
+        f"{counted(rows, 'alert')} are more than this page makes a file of. The command below writes them all, "
+        "whatever their number.",
+        icon=":material/terminal:",
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import hashlib
 import os
 import shutil
 import sys
@@ -11,7 +10,7 @@ import tempfile
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from jobs.contradictions import share
 from jobs.doctor import NOT_MADE_YET
@@ -52,6 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threshold", type=share, default=0.5, help="share of words that must agree (0.5)")
     parser.add_argument("--least-severity", type=float, default=0.0, metavar="S", help="from 0 to 100 (0)")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind; may be repeated")
+    parser.add_argument("--agent", action="append", metavar="AGENT", help="only alerts of this agent; may be repeated")
     parser.add_argument("--state", action="append", choices=STATES, help="only this state; may be repeated")
     parser.add_argument("--format", required=True, choices=FORMS)
     parser.add_argument("--out", required=True, metavar="FILE", help="the file to write; - is the standard output")
@@ -63,6 +63,7 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     from analysis.alerts import AlertFilter  # noqa: PLC0415
     from analysis.drift import ChangedMeanwhileError  # noqa: PLC0415
     from ranking.contradictions import Kind  # noqa: PLC0415
+    from reports.pdf import PdfError  # noqa: PLC0415
 
     if settings.database_url is None and not settings.data_folder.exists():
         raise DriftReportError(NOT_MADE_YET.sentence)
@@ -70,14 +71,16 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
         threshold=args.threshold,
         least_severity=args.least_severity,
         kinds=frozenset(map(Kind, args.kind)) if args.kind else None,
+        agents=frozenset(args.agent) if args.agent else None,
         states=frozenset(args.state) if args.state else None,
         since=None if args.since is None else datetime(args.since.year, args.since.month, args.since.day, tzinfo=UTC),
     )
     with opened(settings) as store:
         _refuse_unknown(store, args.org, args.project)
         try:
-            written = _write(store, _scope(args), wanted, args)
-        except ChangedMeanwhileError as error:
+            scope = _scope(args)
+            written = _write(store, scope.named(_name(store, scope)), wanted, args)
+        except (ChangedMeanwhileError, PdfError) as error:
             raise DriftReportError(str(error)) from error
     _tell(f"{written:,} alerts written")
     return 0
@@ -88,15 +91,16 @@ def _write(store: Store, scope: Scope, wanted: AlertFilter, args: argparse.Names
     from queries.recorded import recording  # noqa: PLC0415
     from reports.about import About  # noqa: PLC0415
     from reports.formats import WRITERS  # noqa: PLC0415
+    from reports.verifying import sha256_of  # noqa: PLC0415
 
     with recording(store) as asked, _file(args.out) as out:
         found = find_alerts(store, scope, wanted, report=lambda _done, _total, words: _tell(words))
         about = About.of(scope, wanted, found, asked.asked)
         alerts = _counted(read_alerts(store, scope, found), len(found.fingerprints))
         WRITERS[args.format](alerts, about, out)
-        out.seek(0)
-        digest = hashlib.file_digest(out, "sha256").hexdigest()
-        _record(store, scope, args, {**about.parameters(), "sha256": digest}, len(found.fingerprints))
+        out.flush()
+        told = {**about.parameters(), "data_version": found.data_version, "sha256": sha256_of(out)}
+        _record(store, scope, args, told, len(found.fingerprints))
     return len(found.fingerprints)
 
 
@@ -122,7 +126,7 @@ def _file(name: str) -> Iterator[BinaryIO]:
     """A file that gets its name, or goes to the standard output, only if nothing was raised."""
     if name == STANDARD_OUTPUT:
         with tempfile.TemporaryFile() as held:
-            yield held  # type: ignore[misc] - a temporary file is a binary one
+            yield cast("BinaryIO", held)
             held.seek(0)
             shutil.copyfileobj(held, sys.stdout.buffer)
             return
@@ -143,10 +147,10 @@ def _file(name: str) -> Iterator[BinaryIO]:
 
 
 def _scope(args: argparse.Namespace) -> Scope:
-    last = datetime.now(UTC).date()
-    first = args.since or last - timedelta(days=DAYS - 1)
+    last = args.last or datetime.now(UTC).date()
+    first = args.first or args.since or last - timedelta(days=DAYS - 1)
     if first > last:
-        raise DriftReportError(f"expected a first day that is not after today, found {first}")
+        raise DriftReportError(f"expected a first day that is not after the last, found {first} and {last}")
     return Scope.of_days(Reach.of(frozenset({args.org})), first, last, args.org, args.project)
 
 
@@ -157,6 +161,13 @@ def _refuse_unknown(store: Store, org: str, project: str | None) -> None:
             raise DriftReportError(f"no such organization: {printable(org)}")
         if project is not None and (not is_storable(project) or unknown_project(connection, org, project)):
             raise DriftReportError(f"no such project in {printable(org)}: {printable(project)}")
+
+
+def _name(store: Store, scope: Scope) -> str | None:
+    """What the organization calls itself, as the page shows it."""
+    from queries.organizations import Organizations  # noqa: PLC0415 - pandas, as above
+
+    return str(store.ask(Organizations(scope, scope.org))["name"].iloc[0])
 
 
 def _user() -> str:

@@ -12,6 +12,7 @@ from controls import (
     drift_alert,
     drift_filters,
     drift_pairs,
+    drift_reports,
     drift_triage,
     drift_worklist,
     links,
@@ -63,6 +64,7 @@ def main(scope: Scope, principal: Principal) -> None:
     opened = drift_worklist.opened()
     if opened is not None:
         draw_opened(found, opened, principal)
+    drift_reports.of_page(found, principal)
     drift_pairs.pairs(scope, principal)
 
 

@@ -7,8 +7,10 @@ import zlib
 from dataclasses import dataclass
 from datetime import UTC, timedelta
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, get_args
 from urllib.parse import urlencode
+
+from analysis.alerts import OPEN, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -151,19 +153,27 @@ def versions() -> dict[str, str]:
     }
 
 
-def _days(first: datetime, end: datetime) -> str:
-    return f"counted from {first:%Y-%m-%d} to {end - timedelta(microseconds=1):%Y-%m-%d} (UTC)"
-
-
 def permalink(place: Place, chosen: AlertFilter) -> str:
     """The address that shows the same alerts in the dashboard, below wherever it is served."""
     last = place.until - timedelta(days=1)
+    states = (
+        get_args(State) if chosen.states is None else [state for state in get_args(State) if state in chosen.states]
+    )
     told = {
         "org": place.org,
         "project": place.project,
+        "window": "custom",
         "from": f"{place.since:%Y-%m-%d}",
         "to": f"{last:%Y-%m-%d}",
-        "threshold": f"{chosen.threshold:g}",
-        "severity": f"{chosen.least_severity:g}" if chosen.least_severity else None,
+        "t": f"{chosen.threshold:g}",
+        "sev": f"{chosen.least_severity:g}" if chosen.least_severity else None,
+        "kind": None if chosen.kinds is None else ",".join(sorted(str(kind) for kind in chosen.kinds)),
+        "agent": next(iter(sorted(chosen.agents))) if chosen.agents else None,
+        # the page says nothing where only what is open is shown
+        "state": None if set(states) == set(OPEN) else ",".join(states).replace(" ", "_"),
     }
-    return f"/drift_alerts?{urlencode({name: value for name, value in told.items() if value is not None})}"
+    return f"/drift_alerts?{urlencode({name: value for name, value in told.items() if value is not None}, safe=',')}"
+
+
+def _days(first: datetime, end: datetime) -> str:
+    return f"counted from {first:%Y-%m-%d} to {end - timedelta(microseconds=1):%Y-%m-%d} (UTC)"

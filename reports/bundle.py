@@ -61,7 +61,7 @@ def write_bundle(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
     files = {name: Hashed() for name in MEMBERS}
     summary = Summary(about.as_of)
     try:
-        html, rows, objects = (_as_file(files[name]) for name in MEMBERS[:3])
+        html, rows, objects = (files[name] for name in MEMBERS[:3])
         feed(alerts, HtmlSink(about, html), CsvSink(rows), JsonSink(about, objects), Counting(summary))
         files["queries.sql"].write(encoded(sql(about.statements())))
         manifest = _manifest(about, summary, {name: Sealed(f.size, f.digest.hexdigest()) for name, f in files.items()})
@@ -129,7 +129,3 @@ def _info(name: str) -> zipfile.ZipInfo:
     info.create_system = UNIX
     info.external_attr = READABLE
     return info
-
-
-def _as_file(held: Hashed) -> BinaryIO:
-    return held  # type: ignore[return-value] - the sinks only write

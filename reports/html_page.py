@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import shutil
 import tempfile
 from html import escape
 from pathlib import Path
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from analysis.alerts import Alert, Side
     from reports.about import About
+    from reports.tables import Out
 
 STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
@@ -57,7 +57,7 @@ LISTED = 200
 class HtmlSink:
     """The worst alerts in full and all of them in the figures; they come worst first."""
 
-    def __init__(self, about: About, out: BinaryIO) -> None:
+    def __init__(self, about: About, out: Out) -> None:
         self.about = about
         self.out = out
         self.summary = Summary(about.as_of)
@@ -86,7 +86,8 @@ class HtmlSink:
         with self.body:
             self.out.write(encoded(_head(self.about, self.summary, self.listed, self.shown)))
             self.body.seek(0)
-            shutil.copyfileobj(self.body, self.out)
+            for chunk in iter(lambda: self.body.read(HELD), b""):
+                self.out.write(chunk)
             self.out.write(encoded(FOOT))
 
 

@@ -8,7 +8,6 @@ addresses become links after the escapes are gone.
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from analysis.alerts import Alert, Side
     from reports.about import About
+    from reports.tables import Out
     from reports.summary import Bar
 
 HELD = 1 << 20  # bytes of the alerts that stay in memory until their summary is known
@@ -44,7 +44,7 @@ LINE_ENDS = re.compile("\r\n|\n|\r|\u2028|\u2029")
 class MarkdownSink:
     """Every alert, below the summary that is only known after the last of them."""
 
-    def __init__(self, about: About, out: BinaryIO) -> None:
+    def __init__(self, about: About, out: Out) -> None:
         self.about = about
         self.out = out
         self.summary = Summary(about.as_of)
@@ -60,7 +60,8 @@ class MarkdownSink:
         with self.body:
             self.out.write(encoded(_head(self.about, self.summary)))
             self.body.seek(0)
-            shutil.copyfileobj(self.body, self.out)
+            for chunk in iter(lambda: self.body.read(HELD), b""):
+                self.out.write(chunk)
 
 
 def write_markdown(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:

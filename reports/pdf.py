@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from analysis.alerts import Alert, Side
     from reports.about import About
+    from reports.tables import Out
     from reports.pictures import Picture
 
 TYPESETTER = Path(__file__).parent / "typesetter.py"
@@ -54,7 +55,7 @@ class PdfError(Exception):
 class PdfSink:
     """The worst alerts in full and all of them in the figures; they come worst first."""
 
-    def __init__(self, about: About, out: BinaryIO) -> None:
+    def __init__(self, about: About, out: Out) -> None:
         self.about = about
         self.out = out
         self.summary = Summary(about.as_of)

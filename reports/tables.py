@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 BOM = b"\xef\xbb\xbf"  # by which a spreadsheet knows UTF-8
 
 
+class Out(Protocol):
+    """All that a sink needs of a file."""
+
+    def write(self, content: bytes, /) -> object:
+        """Take these bytes."""
+        ...
+
+
 class Sink(Protocol):
     """A file that takes one alert after another; several can be fed from one reading."""
 
@@ -44,7 +52,7 @@ def feed(alerts: Iterable[Alert], *sinks: Sink) -> None:
 class CsvSink:
     """One row per alert, every field quoted, nothing that a spreadsheet would run."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: Out) -> None:
         self.out = out
         self.line = io.StringIO()
         self.writer = csv.writer(self.line, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
@@ -72,7 +80,7 @@ def _cell(value: object) -> object:
 class JsonSink:
     """One object: what was asked, every alert on a line of its own, and their number."""
 
-    def __init__(self, about: About, out: BinaryIO) -> None:
+    def __init__(self, about: About, out: Out) -> None:
         self.out = out
         self.count = 0
         out.write(encoded(f'{{"about":{json.dumps(about.to_json(), ensure_ascii=False, indent=1)},\n"alerts":['))
@@ -90,7 +98,7 @@ class JsonSink:
 class JsonLdSink:
     """The same as linked data; the context stands inside, so that reading it asks nobody."""
 
-    def __init__(self, about: About, out: BinaryIO) -> None:
+    def __init__(self, about: About, out: Out) -> None:
         self.out = out
         self.count = 0
         head = json.dumps({"@context": CONTEXT} | described(about), ensure_ascii=False, indent=1)

@@ -39,8 +39,7 @@ class Verified:
 
 def verify(bundle: BinaryIO) -> Verified:
     """Check a bundle: its manifest against its seal, every member against the manifest, and that nothing was added."""
-    digest = hashlib.file_digest(bundle, "sha256").hexdigest()
-    bundle.seek(0)
+    digest = sha256_of(bundle)
     try:
         with zipfile.ZipFile(bundle) as archive:
             names = archive.namelist()
@@ -51,6 +50,16 @@ def verify(bundle: BinaryIO) -> Verified:
     except BROKEN as error:
         raise BundleError("expected a bundle, found a file that is no whole zip archive") from error
     return Verified(digest, len(names), manifest, differences)
+
+
+def sha256_of(file: BinaryIO) -> str:
+    """The digest of a whole file, which is left at its start."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    for chunk in iter(lambda: file.read(CHUNK), b""):
+        digest.update(chunk)
+    file.seek(0)
+    return digest.hexdigest()
 
 
 def _manifest(archive: zipfile.ZipFile) -> tuple[dict[str, object], bytes]:
