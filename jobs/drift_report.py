@@ -45,9 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--org", required=True, metavar="ORG", help="an organization's id")
     parser.add_argument("--project", metavar="PROJECT", help="one of its projects; without it, all of them")
-    parser.add_argument(
-        "--since", type=_day, metavar="DAY", help="only statements and injections from this day on, UTC"
-    )
+    parser.add_argument("--since", type=_day, metavar="DAY", help="only alerts whose newer statement is from then, UTC")
+    parser.add_argument("--from", dest="first", type=_day, metavar="DAY", help="first day of injections; as --since")
+    parser.add_argument("--until", dest="last", type=_day, metavar="DAY", help="last day of injections; today")
     parser.add_argument("--threshold", type=share, default=0.5, help="share of words that must agree (0.5)")
     parser.add_argument("--least-severity", type=float, default=0.0, metavar="S", help="from 0 to 100 (0)")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind; may be repeated")

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from analysis.alerts import Alert, Side
     from reports.about import About
-    from reports.tables import Out
     from reports.summary import Bar
+    from reports.tables import Out
 
 HELD = 1 << 20  # bytes of the alerts that stay in memory until their summary is known
 LINE_ENDS = re.compile("\r\n|\n|\r|\u2028|\u2029")

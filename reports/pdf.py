@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from analysis.alerts import Alert, Side
     from reports.about import About
-    from reports.tables import Out
     from reports.pictures import Picture
+    from reports.tables import Out
 
 TYPESETTER = Path(__file__).parent / "typesetter.py"
 PATIENCE = 120  # seconds; 300 alerts take about two

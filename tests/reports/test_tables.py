@@ -166,7 +166,7 @@ class TestLinkedData:
         for term in CONTEXT.values():
             name = str(term["@id"] if isinstance(term, dict) else term)
             known = name.startswith(("@", "urn:", "http://www.w3.org/", "http://purl.org/dc/terms/"))
-            assert known or name == "1.1" or name.split(":")[0] in CONTEXT
+            assert known or name == "1.1" or name.split(":", maxsplit=1)[0] in CONTEXT
 
     def test_read_back_it_is_every_alert(self) -> None:
         some = hostile(TEXTS)
