@@ -12,7 +12,7 @@ from tests.hostile import TEXTS
 
 
 def shown(content: str, marked: list[tuple[int, int]], limit: int = 1_000) -> list[tuple[str, bool]]:
-    return [tuple(piece) for piece in excerpt(content, marked, limit).pieces]
+    return [(piece.text, piece.evidence) for piece in excerpt(content, marked, limit).pieces]
 
 
 class TestExcerpt:
