@@ -54,7 +54,7 @@ def plant(owner: psycopg.Connection[Any], org: str, texts: Any) -> None:  # noqa
     for number, text in enumerate(texts):
         for side, word in enumerate(("enabled", "disabled")):
             written = TODAY - timedelta(days=40 * number + 2 - side)
-            content = f"{text}\nRetries number {number} of the payment gateway are {word}."
+            content = f"{text}\nThe sync{number} job{number} of queue{number} is {word} in region{number}."
             add_memory(owner, org, first + 2 * number + side, content, created_at=written, agent_id=f"agent-{side}")
 
 
@@ -144,7 +144,7 @@ def test_every_format_goes_to_the_standard_output_too(
     ],
     ids=["kind", "states", "agent", "severity", "threshold", "since"],
 )
-def test_a_choice_is_the_librarys(
+def test_a_choice_is_the_librarys(  # noqa: PLR0917 - fixtures and a case
     cluster: Cluster, database: str, settings: dict[str, str], tmp_path: Path, arguments: tuple[str, ...],
     wanted: AlertFilter | None, count: int | None,
 ) -> None:  # fmt: skip
