@@ -114,9 +114,9 @@ def facts(found: Drift, one: Listed) -> None:
         hide_index=True,
         key="alert_facts",
         column_config={
-            "what": st.column_config.TextColumn("", width=140),
-            "older": st.column_config.TextColumn("Older", width=330),
-            "newer": st.column_config.TextColumn("Newer", width=330),
+            "what": st.column_config.TextColumn("", width=130),
+            "older": st.column_config.TextColumn("Older"),
+            "newer": st.column_config.TextColumn("Newer"),
         },
     )
 

@@ -25,7 +25,8 @@ NAMES = ("t", "sev", "kind", "agent", "state")
 LONGEST, AGENTS = 200, 200
 NO_AGENT = ""
 THRESHOLD_HELP = (
-    "Share of the smaller claim's words that both sides must have in common. Documented: 0.5. "
+    "Share of the smaller claim's words that both sides must have in common; what one side says was replaced by "
+    "something else counts whatever the share. Documented: 0.5. "
     "Lower finds more and is wrong more often; the curve below says how often, by this organization's verdicts."
 )
 SEVERITY_HELP = "Hides alerts below this severity, 0 to 100. Documented: 0, which hides none."

@@ -45,7 +45,8 @@ def main(scope: Scope, principal: Principal) -> None:
     if searched is None:
         return
     top = st.container()
-    picture, panel = st.columns([5, 2], gap="medium")
+    with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
+        picture, panel = st.container(width=drift.PICTURE), st.container(width=drift.PANEL)
     with panel:
         agents = {side.agent_id for one in searched[0].found for side in (one.older, one.newer)}
         wanted, below = drift_filters.choose(agent for agent in agents if agent)

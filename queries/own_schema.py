@@ -51,7 +51,7 @@ drift_triage = Table(
     Column("older", Uuid, comment="both sides by id: with a changed text they are another alert"),
     Column("newer", Uuid),
     Column("kind", Text),
-    Column("overlap", Double, comment="what a verdict says about thresholds depends on it"),
+    Column("found_up_to", Double, comment="the highest threshold at which the alert is found"),
 )
 
 drift_triage_events = Table(
