@@ -58,7 +58,7 @@ drift_triage_events = Table(
     "drift_triage_events",
     ours,
     Column("org_id", Text, primary_key=True),
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("request_id", Uuid, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("old_state", Text, nullable=False),

@@ -20,6 +20,8 @@ from queries.engine import Store, make_engine
 from queries.scope import OutOfReachError, Reach, Scope
 from ranking import DEFAULT_PAIRS, detect_contradictions
 from ranking.contradictions import Kind
+from ranking.contradictions.classifying import conflict_between
+from ranking.contradictions.opposition import compiled
 from tests import sample
 from tests.drift_store import LOGS, PORTS, RETRIES, UNRELATED, add_given, add_pair, window
 from tests.hostile import TEXTS
@@ -115,7 +117,7 @@ class TestFound:
 
 class TestThresholds:
     def test_one_search_says_what_a_search_at_each_threshold_would(self, store: Store, owner: Owner) -> None:
-        """Against the library itself, on texts of several claims that share more or fewer words."""
+        """Against every pair that meets, judged one by one, in texts of several claims that share more or less."""
         sample.add_organization(owner, "org_a")
         random = Random(7)  # noqa: S311 - any texts will do
         said = [
@@ -130,22 +132,27 @@ class TestThresholds:
             created = sample.TODAY - timedelta(hours=number)
             texts[add_observation(owner, "org_a", str(number), text, created_at=created)] = text
         found = search(store, window("org_a"))
-        columns = {
-            "ids": list(map(str, texts)),
-            "content": list(texts.values()),
-            "created_at": np.array(
-                [(sample.TODAY - timedelta(hours=n)).replace(tzinfo=None) for n in range(14)], "datetime64[us]"
-            ),
-            "weight": np.ones(14),
+        oppositions, sizes, contents = compiled(DEFAULT_PAIRS), set(), {str(id_): text for id_, text in texts.items()}
+        columns: dict[str, Any] = {
+            "ids": list(contents),
+            "content": list(contents.values()),
+            "created_at": np.arange(14, 0, -1),
         }
-        now = np.datetime64(sample.TODAY.replace(tzinfo=None), "us")
-        sizes = set()
+        columns["created_at"] = columns["created_at"].astype("datetime64[h]").astype("datetime64[us]")
+        met = [one.ids for one in detect_contradictions(columns, STEPS[0])]
+        assert len(met) > 10
         for threshold in STEPS:
-            direct = detect_contradictions(columns, threshold, DEFAULT_PAIRS, now=now)
-            assert {(one.fingerprint, one.overlap, round(one.severity, 9)) for one in found.at(threshold)} == {
-                (one.fingerprint, one.overlap, round(one.severity, 9)) for one in direct
+            judged = {
+                (older, newer): conflict_between(contents[older], contents[newer], oppositions, threshold)
+                for older, newer in met
             }
-            sizes.add(len(direct))
+            expected = {(ids, one.kind, one.overlap) for ids, one in judged.items() if one is not None}
+            listed = found.at(threshold)
+            assert {((one.older.id, one.newer.id), one.kind, one.overlap) for one in listed} == expected
+            for one in listed:
+                sides = sum(bool({one.older.id} & set(ids)) + bool({one.newer.id} & set(ids)) for ids, _, _ in expected)
+                assert dict(one.parts)["frequency"] == pytest.approx(min(1, log2(1 + sides) / 3))
+            sizes.add(len(expected))
         assert len(sizes) > 1
 
     @pytest.mark.usefixtures("acme")
