@@ -40,7 +40,7 @@ def precision_by_threshold(
     """Precision on the operators' own verdicts; resolved counts as right, false positive as wrong."""
     given = list(verdicts)
     return tuple(
-        _precision(threshold, [right for overlap, right in given if overlap >= threshold]) for threshold in thresholds
+        _precision(threshold, [right for most, right in given if most >= threshold]) for threshold in thresholds
     )
 
 

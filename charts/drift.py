@@ -44,9 +44,9 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
         )
     waiting = int(days[list(ages)].iloc[-1].sum()) if len(days) else 0
     old = int(days[list(ages[2:])].iloc[-1].sum()) if len(days) else 0
-    title = f"{waiting:,} open at the end of the window, {old:,} of them for over 30 days"
-    finish(figure, title, height=330)
-    figure.update_layout(barmode="stack", bargap=0.15, legend={"y": -0.14, "yanchor": "top", "x": 0, "xanchor": "left"})
+    title = f"{waiting:,} open, {old:,} of them for over 30 days"
+    finish(figure, title, height=520)
+    figure.update_layout(barmode="stack", bargap=0.15, legend={"y": -0.08, "yanchor": "top", "x": 0, "xanchor": "left"})
     figure.update_yaxes(row=1, title="arose", tickformat=",d", nticks=4)
     figure.update_yaxes(row=2, title="open, by age", tickformat=",d", nticks=5)
     figure.update_xaxes(tickformat="%-d %b")

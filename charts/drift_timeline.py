@@ -46,7 +46,8 @@ def both_lives(older: Life, newer: Life, now: datetime, together: int | None) ->
         row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
     )
     finish(figure, _finding(lives, together), height=190 + ROW * max(len(names), 3))
-    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 44, "b": 8})
+    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 64, "b": 8})
+    figure.update_layout(legend={"x": 0, "xanchor": "left"})
     figure.update_yaxes(row=1, title="weight", range=[0, 1.08], tickvals=[0, 0.5, 1], fixedrange=True)
     figure.update_xaxes(row=2, title="time (UTC)")
     return figure
@@ -103,5 +104,5 @@ def _said(lane: str, first: pd.Timestamp, last: pd.Timestamp, count: int) -> str
 
 def _finding(lives: dict[str, Life], together: int | None) -> str:
     given = [int(life.happened.loc[life.happened["lane"] == "injected", "count"].sum()) for life in lives.values()]
-    both = "" if not together else f", both into {together:,} session{'' if together == 1 else 's'} of the window"
-    return f"Injected {given[0]:,} times the older, {given[1]:,} times the newer{both}"
+    both = "" if not together else f", both into {together:,} session{'' if together == 1 else 's'}"
+    return f"Injected {given[0]:,} and {given[1]:,} times{both}"

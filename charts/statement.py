@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
     Piece = tuple[str, bool]
 
-COLUMNS = 54  # letters of a line, as many as fit half of a laptop's page
+COLUMNS = 50  # letters of a line, as many as fit half of a laptop's page
 LONGEST = 1_200  # letters that are drawn, around the first words that show the conflict
 LEAD = 300  # letters of them before those words
 LINE = 21  # pixels
+DARK_INK, LIGHT_INK = "#31333F", "#FAFAFA"
+LIGHT_DISPUTED = "#B79CE0"  # the colour of disputes, bright enough for text on a dark page
 HIDDEN = "·"  # what has no shape of its own, or would turn round the letters after it
 
 
@@ -46,15 +48,16 @@ def lines(text: str, spans: Sequence[Span], columns: int = COLUMNS) -> list[list
     return wrapped
 
 
-def statement(text: str, spans: Sequence[Span]) -> go.Figure:
+def statement(text: str, spans: Sequence[Span], *, dark: bool = False) -> go.Figure:
     """The text in a fixed-width font, evidence bold, underlined and in the colour of disputes."""
+    ink, marked = (LIGHT_INK, LIGHT_DISPUTED) if dark else (DARK_INK, DISPUTED)
     drawn = lines(text, spans)
     figure = go.Figure()
     for row, pieces in enumerate(drawn):
         figure.add_annotation(
             x=0, y=-row, xref="paper", yref="y", xanchor="left", yanchor="middle", showarrow=False, align="left",
-            text="".join(_marked(piece) if is_evidence else literal(piece) for piece, is_evidence in pieces) or " ",
-            font={"family": "monospace", "size": 14},
+            text="".join(_marked(piece, marked) if shows else literal(piece) for piece, shows in pieces) or " ",
+            font={"family": "monospace", "size": 14, "color": ink},
         )  # fmt: skip
     rows = max(len(drawn), 1)
     figure.update_xaxes(visible=False, range=[0, 1], fixedrange=True)
@@ -63,8 +66,8 @@ def statement(text: str, spans: Sequence[Span]) -> go.Figure:
     return figure
 
 
-def _marked(piece: str) -> str:
-    return f'<b><u><span style="color:{DISPUTED}">{literal(piece)}</span></u></b>'
+def _marked(piece: str, colour: str) -> str:
+    return f'<b><u><span style="color:{colour}">{literal(piece)}</span></u></b>'
 
 
 def _pieces(text: str, marked: list[bool]) -> Iterator[Piece]:

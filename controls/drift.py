@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from queries.drift.triage import TriageRow
 
 METRIC_WIDTH = 144  # three beside each other on a narrow window
+PICTURE, PANEL = 640, 290
 QUIET = {"displayModeBar": False}
 LISTED_HELP = "Alerts that pass the filters, of all at this threshold."
 NEW_HELP = "Of all alerts at this threshold, those that nobody has looked at, or whose text changed since."

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from queries.drift.observed import TextRow
 
 QUIET = {"displayModeBar": False}
-WIDTH = 500
+WIDTH = 430
 TALL = 1_500  # characters above which a text scrolls
 RULES = {
     "opposition": "Both speak of the same thing, and one uses a word that counts as the opposite of the other's.",
@@ -43,9 +43,9 @@ def statements(found: Drift, one: Listed) -> None:
     )
     with store().reading(found.scope.reach, LIST, name="alert") as snapshot:
         texts = Texts(found.scope, (one.older.id, one.newer.id), LONGEST_SHOWN).ask(snapshot)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for side, origin in (("older", one.older), ("newer", one.newer)):
-            with st.container(border=True, width=WIDTH + 36):
+            with st.container(border=True, width=WIDTH + 34):
                 _statement(side, one, origin, texts.get(origin.id))
 
 
@@ -62,7 +62,7 @@ def _statement(side: str, one: Listed, origin: Origin, text: TextRow | None) -> 
         return
     spans = [(word.start, word.end) for word in one.evidence if word.side == side]
     st.plotly_chart(
-        statement(text.content, spans),
+        statement(text.content, spans, dark=st.context.theme.type == "dark"),
         key=f"statement_{side}",
         width=WIDTH,
         config=QUIET | {"staticPlot": True},
@@ -114,9 +114,9 @@ def facts(found: Drift, one: Listed) -> None:
         hide_index=True,
         key="alert_facts",
         column_config={
-            "what": st.column_config.TextColumn("", width=140),
-            "older": st.column_config.TextColumn("Older", width=330),
-            "newer": st.column_config.TextColumn("Newer", width=330),
+            "what": st.column_config.TextColumn("", width=130),
+            "older": st.column_config.TextColumn("Older"),
+            "newer": st.column_config.TextColumn("Newer"),
         },
     )
 

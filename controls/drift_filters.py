@@ -15,6 +15,8 @@ from ranking.contradictions import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from streamlit.delta_generator import DeltaGenerator
+
 THRESHOLD, SEVEREST = 0.5, 100
 STEP = 0.05
 STATES: tuple[State, ...] = get_args(State)
@@ -23,19 +25,21 @@ NAMES = ("t", "sev", "kind", "agent", "state")
 LONGEST, AGENTS = 200, 200
 NO_AGENT = ""
 THRESHOLD_HELP = (
-    "Share of the smaller claim's words that both sides must have in common. Documented: 0.5. "
+    "Share of the smaller claim's words that both sides must have in common; what one side says was replaced by "
+    "something else counts whatever the share. Documented: 0.5. "
     "Lower finds more and is wrong more often; the curve below says how often, by this organization's verdicts."
 )
 SEVERITY_HELP = "Hides alerts below this severity, 0 to 100. Documented: 0, which hides none."
 
 
-def choose(agents: Iterable[str]) -> AlertFilter:
-    """Draw the filters that stand beside the picture, and return what the address says."""
+def choose(agents: Iterable[str]) -> tuple[AlertFilter, DeltaGenerator]:
+    """Draw the filters beside the picture, and return what the address says, and the place below the threshold."""
     st.session_state["pick_t"], st.session_state["pick_sev"] = threshold(), _severity()
     st.slider(
         "Threshold", STEPS[0], STEPS[-1], step=STEP, key="pick_t", on_change=_picked, args=("t",), format="%.2f",
         help=THRESHOLD_HELP,
     )  # fmt: skip
+    below = st.container()
     st.slider(
         "Least severity", 0, SEVEREST, step=5, key="pick_sev", on_change=_picked, args=("sev",), help=SEVERITY_HELP
     )
@@ -46,7 +50,7 @@ def choose(agents: Iterable[str]) -> AlertFilter:
         "Reset to defaults", key="reset_drift", on_click=lambda: say(**dict.fromkeys(NAMES)), width="stretch",
         icon=":material/restart_alt:", disabled=not any(map(said, NAMES)),
     )  # fmt: skip
-    return wanted()
+    return wanted(), below
 
 
 def wanted() -> AlertFilter:
@@ -87,8 +91,14 @@ def _named(name: str) -> str | None:
 
 def _several(name: str, label: str, options: Sequence[str], default: list[str]) -> None:
     st.session_state[f"pick_{name}"] = _chosen(name, options) or default
-    st.pills(
-        label, options, selection_mode="multi", key=f"pick_{name}", on_change=_picked_several, args=(name, default)
+    st.multiselect(
+        label,
+        options,
+        key=f"pick_{name}",
+        on_change=_picked_several,
+        args=(name, default),
+        placeholder="Any",
+        wrap=True,
     )
 
 

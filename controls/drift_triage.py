@@ -156,7 +156,7 @@ def decide(
     until = datetime.now(UTC) + timedelta(days=days) if state == "snoozed" else None
     change = SetTriage(
         org, one.fingerprint, one.triage.version, STORED.get(state, state), request, principal.name,
-        one.older.id, one.newer.id, one.kind.value, one.overlap, threshold, verdict, owner, note.strip(), until,
+        one.older.id, one.newer.id, one.kind.value, one.most, threshold, verdict, owner, note.strip(), until,
     )  # fmt: skip
     return make(store(), Reach((org,)), change, "triage")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from charts.look import DISPUTED
 from controls.address import said, say
 from controls.loading import store
 from controls.messages import MISSING, counted, number
@@ -77,11 +78,12 @@ def worklist(found: Drift) -> None:
             "state": [state_of(one, found) for one in rows],
             "harm": [one.harm for one in rows],
             "severity": [one.severity for one in rows],
+            "parts": [[dict(one.parts).get(name, 0.0) for name in PARTS] for one in rows],
+            "both": [_counted(one.both_injected) for one in rows],
+            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
             "kind": [one.kind.value for one in rows],
             "older": older,
             "newer": newer,
-            "both": [_counted(one.both_injected) for one in rows],
-            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
             **{name: [dict(one.parts).get(name) for one in rows] for name in PARTS},
             "overlap": [one.overlap for one in rows],
             "arose": [one.newer.created_at for one in rows],
@@ -99,19 +101,28 @@ def worklist(found: Drift) -> None:
         shown,
         hide_index=True,
         key=f"worklist_{page}",
+        height=458,
         column_config={
             "open": st.column_config.ButtonColumn(
-                "", width=80, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
+                "", width=72, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
             ),
-            "state": st.column_config.TextColumn("State", width=125),
+            "state": st.column_config.TextColumn("State", width=118),
             "harm": _bar("Harm", HARM),
             "severity": _bar("Severity", SEVERITY),
+            "parts": st.column_config.BarChartColumn(
+                "Parts",
+                width=70,
+                y_min=0,
+                y_max=1,
+                color=DISPUTED,
+                help="Recency, domain, frequency and gap, each 0 to 1; the numbers stand at the right.",
+            ),
             "kind": st.column_config.TextColumn("Kind", width=90),
             "older": st.column_config.TextColumn("Older says", width=260),
             "newer": st.column_config.TextColumn("Newer says", width=260),
-            "both": st.column_config.TextColumn("Both", width=60, help="Sessions of the window that were given both."),
+            "both": st.column_config.TextColumn("Both", width=52, help="Sessions of the window that were given both."),
             "injected": st.column_config.TextColumn(
-                "Injected", width=85, help="Retrievals of the window that injected the older / the newer."
+                "Injected", width=75, help="Retrievals of the window that injected the older / the newer."
             ),
             **{
                 name: st.column_config.NumberColumn(name.capitalize(), width=85, format="%.2f", help=explained)
@@ -130,8 +141,8 @@ def worklist(found: Drift) -> None:
         },
     )
     if pages > 1:
-        st.session_state["pick_page"] = page
-        st.pagination(pages, key="pick_page", on_change=_turned)
+        key = f"pick_page_{page}"  # begins at the address's page; a value set beforehand is warned about
+        st.pagination(pages, default=page, key=key, on_change=_turned, args=(key,))
 
 
 def neighbours(found: Drift, one: Listed | None) -> tuple[str | None, str | None]:
@@ -146,7 +157,7 @@ def neighbours(found: Drift, one: Listed | None) -> tuple[str | None, str | None
 
 def _bar(label: str, explained: str) -> ColumnConfig:
     return st.column_config.ProgressColumn(
-        label, width=95, format="%.3g", min_value=0, max_value=100, help=explained, color="violet"
+        label, width=90, format="%.3g", min_value=0, max_value=100, help=explained, color=DISPUTED
     )
 
 
@@ -156,8 +167,8 @@ def _page(pages: int) -> int:
     return min(max(page, 1), pages)
 
 
-def _turned() -> None:
-    page = st.session_state["pick_page"]
+def _turned(key: str) -> None:
+    page = st.session_state[key]
     say(page=None if page == 1 else str(page))
 
 

@@ -26,13 +26,15 @@ def retrieval_address(retrieval: str) -> dict[str, str]:
     return scope_address() | {"retrieval": str(retrieval)}
 
 
-def open_column(key: str, ids: Sequence[str], page: str, name: str) -> ButtonColumnResult | ColumnConfig:
+def open_column(
+    key: str, ids: Sequence[str], page: str, name: str, label: str = ""
+) -> ButtonColumnResult | ColumnConfig:
     """A column of buttons that open a page at the row's id.
 
     The ids go along as they were when the row was drawn: a table that has changed meanwhile cannot lead astray.
     """
     return st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key=key, on_click=_clicked, args=(key, tuple(ids), page, name)
+        label, width="small", type="tertiary", key=key, on_click=_clicked, args=(key, tuple(ids), page, name)
     )
 
 

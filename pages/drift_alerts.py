@@ -46,16 +46,18 @@ def main(scope: Scope, principal: Principal) -> None:
     if searched is None:
         return
     top = st.container()
-    picture, panel = st.columns([5, 2], gap="medium")
+    with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
+        picture, panel = st.container(width=drift.PICTURE), st.container(width=drift.PANEL)
     with panel:
         agents = {side.agent_id for one in searched[0].found for side in (one.older, one.newer)}
-        wanted = drift_filters.choose(agent for agent in agents if agent)
+        wanted, below = drift_filters.choose(agent for agent in agents if agent)
     found = drift.gather(scope, *searched, wanted, datetime.now(UTC))
     with top:
         drift.trust(found)
         drift.figures(found)
     with picture:
         drift.draw_trends(found)
+    with below:
         drift.draw_precision(found)
     if found.listed:
         drift_worklist.worklist(found)

@@ -51,14 +51,14 @@ drift_triage = Table(
     Column("older", Uuid, comment="both sides by id: with a changed text they are another alert"),
     Column("newer", Uuid),
     Column("kind", Text),
-    Column("overlap", Double, comment="what a verdict says about thresholds depends on it"),
+    Column("found_up_to", Double, comment="the highest threshold at which the alert is found"),
 )
 
 drift_triage_events = Table(
     "drift_triage_events",
     ours,
     Column("org_id", Text, primary_key=True),
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("request_id", Uuid, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("old_state", Text, nullable=False),

@@ -88,19 +88,19 @@ class EarlierTriage:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """How much the two sides of each judged alert of an organization shared, and whether it was right to alert."""
+    """Up to which threshold each judged alert of an organization is found, and whether it was right to alert."""
 
     org_id: str
 
     def statement(self) -> Select[Any]:
         """Only what someone decided: resolved is right, whichever side or both; false positive is wrong."""
         judged = table.c.state.in_(("resolved", "false_positive"))
-        columns: tuple[ColumnElement[Any], ...] = (table.c.overlap, table.c.state == "resolved")
-        return select(*columns).where(table.c.org_id == self.org_id, judged, table.c.overlap.is_not(None))
+        columns: tuple[ColumnElement[Any], ...] = (table.c.found_up_to, table.c.state == "resolved")
+        return select(*columns).where(table.c.org_id == self.org_id, judged, table.c.found_up_to.is_not(None))
 
     def ask(self, connection: Connection) -> list[tuple[float, bool]]:
-        """(overlap, right) of each."""
-        return [(float(overlap), bool(right)) for overlap, right in connection.execute(self.statement())]
+        """(highest threshold, right) of each."""
+        return [(float(most), bool(right)) for most, right in connection.execute(self.statement())]
 
 
 @dataclass(frozen=True)

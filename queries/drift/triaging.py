@@ -45,7 +45,7 @@ class TriageEntry:
 class SetTriage:
     """Put an alert into a state, given the version that was seen; 0 where nobody had touched it.
 
-    ``older``, ``newer``, ``kind`` and ``overlap`` say what the alert was about, for when its texts have changed.
+    ``older``, ``newer``, ``kind`` and ``found_up_to`` say what the alert was about, for when its texts have changed.
     """
 
     org_id: str
@@ -57,7 +57,7 @@ class SetTriage:
     older: str
     newer: str
     kind: str
-    overlap: float
+    found_up_to: float
     threshold: float
     verdict: str | None = None
     owner: str | None = None
@@ -106,7 +106,7 @@ class SetTriage:
             "older": UUID(self.older),
             "newer": UUID(self.newer),
             "kind": self.kind,
-            "overlap": self.overlap,
+            "found_up_to": self.found_up_to,
         }
         if stands is None:
             named = {"org_id": self.org_id, "fingerprint": self.fingerprint, "version": 1}

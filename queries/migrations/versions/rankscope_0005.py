@@ -13,9 +13,9 @@ alter table rankscope.drift_triage
   add column older uuid,
   add column newer uuid,
   add column kind text,
-  add column overlap double precision;
+  add column found_up_to double precision;
 comment on column rankscope.drift_triage.older is 'both sides by id: with a changed text they are another alert';
-comment on column rankscope.drift_triage.overlap is 'what a verdict says about thresholds depends on it';
+comment on column rankscope.drift_triage.found_up_to is 'the highest threshold at which the alert is found';
 
 alter table rankscope.drift_triage_events
   add column owner text,
@@ -82,5 +82,6 @@ def downgrade() -> None:
     op.execute("drop table rankscope.opposition_changes")
     op.execute("alter table rankscope.drift_triage_events drop column owner, drop column snoozed_until")
     op.execute(
-        "alter table rankscope.drift_triage drop column older, drop column newer, drop column kind, drop column overlap"
+        "alter table rankscope.drift_triage "
+        "drop column older, drop column newer, drop column kind, drop column found_up_to"
     )
