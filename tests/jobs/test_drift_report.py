@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import zipfile
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -21,10 +21,9 @@ from queries.scope import Reach, Scope
 from ranking.contradictions import Kind
 from reports.formats import FORMATS, WRITERS
 from reports.spreadsheet import restored
-from tests import sample
 from tests.hostile import MARKDOWN, MARKUP, SPREADSHEET
 from tests.jobs.command import jobs
-from tests.memories import add_memory
+from tests.reports.planted import TODAY, plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from analysis.alerts import Alert
     from tests.conftest import Cluster
 
-TODAY = datetime.now(UTC)
 HOSTILE = ("=1+1", "\u202egateway", "a 中 gateway", *MARKUP[:3], *MARKDOWN[:2], *SPREADSHEET[:2])
 
 
@@ -43,19 +41,9 @@ def database(cluster: Cluster, template: str) -> Iterator[str]:
     name = cluster.create(template)
     with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
         plant(owner, "org_a", HOSTILE)
-        plant(owner, "org_b", ["CANARY-B"])
+        plant(owner, "org_b", ["CANARY-B"], first=1_000)
     yield name
     cluster.drop(name)
-
-
-def plant(owner: psycopg.Connection[Any], org: str, texts: Any) -> None:  # noqa: ANN401 - any sequence
-    sample.add_organization(owner, org, f"{org} <b>")
-    first = 1 + 1_000 * (org == "org_b")
-    for number, text in enumerate(texts):
-        for side, word in enumerate(("enabled", "disabled")):
-            written = TODAY - timedelta(days=40 * number + 2 - side)
-            content = f"{text}\nThe sync{number} job{number} of queue{number} is {word} in region{number}."
-            add_memory(owner, org, first + 2 * number + side, content, created_at=written, agent_id=f"agent-{side}")
 
 
 @pytest.fixture
