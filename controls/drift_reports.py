@@ -161,7 +161,8 @@ def command(scope: Scope, chosen: AlertFilter) -> str:
     words += [] if scope.project is None else [f"--project={scope.project}"]
     words += [] if chosen.since is None else [f"--since={chosen.since:%Y-%m-%d}"]
     words += [f"--from={scope.since:%Y-%m-%d}", f"--until={scope.until.date().fromordinal(last)}"]
-    words += [f"--threshold={chosen.threshold:g}", f"--least-severity={chosen.least_severity:g}"]
+    words += [f"--threshold={chosen.threshold:g}"]
+    words += [f"--least-severity={chosen.least_severity:g}"] if chosen.least_severity else []
     words += [f"{option}={value}" for option, values in several for value in sorted(map(str, values or ()))]
     return shlex.join([*words, "--format=bundle", "--out=drift-report.zip"])
 

@@ -18,7 +18,7 @@ from controls import drift_reports
 from controls.access import Principal
 from controls.drift_reports import DriftReport, ReportTooLargeError, command, file_name
 from controls.loading import store
-from jobs.__main__ import parser
+from jobs.__main__ import parser, run
 from queries.scope import EVERYTHING, Scope
 from ranking.contradictions import Kind
 from reports.about import permalink
@@ -29,6 +29,7 @@ from tests.reports.planted import TODAY, plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from analysis.alerts import Found
     from tests.conftest import Cluster
@@ -95,6 +96,17 @@ def test_what_the_page_has_searched_is_used_again_and_gives_the_same(scope: Scop
         assert len(searched) == searches, form
 
 
+def test_the_command_that_the_page_shows_writes_the_same_bytes(
+    scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = AlertFilter(0.5, states=frozenset(OPEN))
+    monkeypatch.chdir(tmp_path)
+    assert run(shlex.split(command(scope, wanted))[3:]) == 0
+    (written,) = tmp_path.iterdir()
+    assert written.name == "drift-report.zip"
+    assert written.read_bytes() == DriftReport(ANN, scope.named("org_a <b>"), wanted).content("bundle", "name")
+
+
 def test_a_text_that_changed_since_the_page_was_drawn_is_searched_anew(
     cluster: Cluster, database: str, scope: Scope
 ) -> None:
@@ -118,7 +130,7 @@ def test_above_the_caps_nothing_is_handed_out_or_recorded(
     monkeypatch.setattr(drift_reports, "MOST_BYTES", 1_000)
     for form in ("csv", "pdf", "bundle"):
         with pytest.raises(ReportTooLargeError, match="at most 1,000 bytes"):
-            DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")  # type: ignore[arg-type]
+            DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")
     assert cluster.run("select count(*) from rankscope.exports", database) == before
 
 
