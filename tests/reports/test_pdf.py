@@ -73,7 +73,7 @@ def test_hostile_texts_are_set_in_type(texts: tuple[str, ...]) -> None:
     assert not any("/Annots" in page for page in document.pages)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=12))
 def test_any_text_is_set_in_type(texts: list[str]) -> None:
     assert ARCHIVABLE in written(hostile(texts))
