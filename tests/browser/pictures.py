@@ -30,8 +30,15 @@ PAGES = {
     "drift-alerts": "/drift_alerts?org=org_tidewater",
     "drift-alerts-opened": "/drift_alerts?org=org_tidewater",
 }
-HEIGHTS = {"feedback-impact": 1480, "drift-alerts": 1400, "drift-alerts-opened": 1500}  # where the first screen would cut the main picture
-OPENED = {"feedback-impact-retrieval": "Opened retrieval", "drift-alerts-opened": "Shown by"}  # the first row's "Open" leads there
+HEIGHTS = {
+    "feedback-impact": 1480,
+    "drift-alerts": 1400,
+    "drift-alerts-opened": 1500,
+}  # where the first screen would cut the main picture
+OPENED = {
+    "feedback-impact-retrieval": "Opened retrieval",
+    "drift-alerts-opened": "Shown by",
+}  # the first row's "Open" leads there
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {

@@ -75,9 +75,14 @@ def prints(cluster: Cluster, database: str, server: AppServer) -> dict[str, tupl
 
 
 def searched(visit: Visit) -> Page:
-    """The page once the search is over."""
-    expect(visit.page.get_by_text("Both in a session")).to_be_visible(timeout=60_000)
+    """The page once the search is over; a worker starts with the first one."""
+    expect(visit.page.get_by_text("Both in a session")).to_be_visible(timeout=90_000)
     return visit.settled()
+
+
+def opened(visit: Visit, address: str) -> Page:
+    visit.page.goto(address)
+    return searched(visit)
 
 
 def state(owner: Owner, fingerprint: str) -> tuple[Any, ...] | None:
@@ -95,8 +100,7 @@ def events(owner: Owner, fingerprint: str) -> int:
 
 
 def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
-    page = visit.open(f"{server.url}/drift_alerts?org=org_a")
-    searched(visit)
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_a")
     expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible()
     handle = page.get_by_role("slider", name="Threshold")
     for _ in range(8):
@@ -114,8 +118,7 @@ def test_triage_by_keyboard_and_after_a_reload(
     visit: Visit, server: AppServer, keeper: Owner, prints: dict[str, tuple[str, ...]]
 ) -> None:
     first, second, _ = prints["org_a"]
-    page = visit.open(f"{server.url}/drift_alerts?org=org_a&alert={first}")
-    searched(visit)
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_a&alert={first}")
     expect(page.get_by_text("alert 1 of 3")).to_be_visible()
     note = page.get_by_label("Note", exact=True)
     note.fill("a fine affair")  # letters of a note decide nothing
@@ -154,8 +157,7 @@ def test_two_operators_on_one_alert_and_a_double_click(
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     other = Visit(context)
     for each in (visit, other):
-        each.open(f"{server.url}/drift_alerts?org=org_b&alert={shared}")
-        searched(each)
+        opened(each, f"{server.url}/drift_alerts?org=org_b&alert={shared}")
     visit.page.get_by_role("button", name=re.compile("Investigate")).dblclick()
     expect(visit.page.get_by_text("Saved.")).to_be_visible(timeout=20_000)
     assert (state(keeper, shared), events(keeper, shared)) == (("investigating", 1), 1)
@@ -177,8 +179,7 @@ def test_hostile_texts_are_shown_and_not_obeyed(
 ) -> None:
     assert len(prints["org_c"]) > 25
     for fingerprint in prints["org_c"][::4]:
-        page = visit.open(f"{server.url}/drift_alerts?org=org_c&alert={fingerprint}")
-        searched(visit)
+        page = opened(visit, f"{server.url}/drift_alerts?org=org_c&alert={fingerprint}")
         expect(page.get_by_text(re.compile("Shown by “8080”"))).to_be_visible()
         assert page.evaluate("window.__x") is None
     assert visit.foreign_requests(server.url) == []
@@ -187,8 +188,7 @@ def test_hostile_texts_are_shown_and_not_obeyed(
 
 @pytest.mark.long
 def test_opposition_pairs_are_edited_saved_and_reset(visit: Visit, server: AppServer, keeper: Owner) -> None:
-    page = visit.open(f"{server.url}/drift_alerts?org=org_a&state=new,acknowledged,resolved,false_positive")
-    searched(visit)
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_a&state=new,acknowledged,resolved,false_positive")
     expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible()
     keeper.execute("insert into rankscope.opposition_pairs values ('org_a', 'hot', 'cold', 'me')")
     page.reload()
