@@ -27,9 +27,18 @@ PAGES = {
     "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
     "feedback-impact": "/feedback_impact?org=org_tidewater",
     "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",
+    "drift-alerts": "/drift_alerts?org=org_tidewater",
+    "drift-alerts-opened": "/drift_alerts?org=org_tidewater",
 }
-HEIGHTS = {"feedback-impact": 1480}  # where the first screen would cut the main picture
-OPENED = {"feedback-impact-retrieval": "Opened retrieval"}  # the first row's "Open" leads there
+HEIGHTS = {
+    "feedback-impact": 1480,
+    "drift-alerts": 1400,
+    "drift-alerts-opened": 1500,
+}  # where the first screen would cut the main picture
+OPENED = {
+    "feedback-impact-retrieval": "Opened retrieval",
+    "drift-alerts-opened": "Shown by",
+}  # the first row's "Open" leads there
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
