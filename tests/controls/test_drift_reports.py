@@ -24,6 +24,7 @@ from ranking.contradictions import Kind
 from reports.about import permalink
 from reports.formats import FORMATS
 from tests.hostile import TEXTS
+from tests.jobs.command import ROOT
 from tests.pages.application import application
 from tests.reports.planted import TODAY, plant
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tests.conftest import Cluster
 
 ANN = Principal("ann", "viewer", frozenset({"org_a"}), "test")
+PAGE = ROOT / "tests" / "controls" / "drift_reports_page.py"
 SUBJECTS = ("one", "two", "three")
 
 
@@ -168,3 +170,15 @@ def test_the_permalink_is_the_pages_own_address() -> None:
     assert permalink(scope, AlertFilter(0.5)) == f"{always}&t=0.5&state={every}"
     chosen = AlertFilter(0.35, 25.0, frozenset({Kind.VALUE}), frozenset({"a b"}), frozenset(OPEN))
     assert permalink(scope, chosen) == f"{always}&t=0.35&sev=25&kind=value&agent=a+b"
+
+
+@pytest.mark.parametrize(("rows", "buttons"), [(100_000, 7), (100_001, 0)])
+def test_too_many_for_a_page_are_left_to_the_command_beside_it(
+    cluster: Cluster, database: str, rows: int, buttons: int
+) -> None:
+    with application(cluster.plain_url("dash_read", database), PAGE, rows=str(rows)) as page:
+        page.run()
+        assert not page.exception
+        assert len(page.get("download_button")) == buttons
+        assert [info.value.split(" are more")[0] for info in page.info] == ([] if buttons else ["100,001 alerts"])
+        assert page.code[0].value.startswith("python -m jobs drift-report '--org=org '\"'\"'<b>' --from=2026-03-01")
