@@ -50,7 +50,7 @@ SHOWN = 1_000  # alerts
 LARGEST = 4_400_000  # bytes of alerts: with style, summary and list the file stays below 5 MB
 LONGEST = 3_000  # characters of one statement
 SHORT = 1_200  # characters of both statements that still fit on a page together
-NAME = 300  # characters of an id, an agent or a note
+NAME, NOTE = 300, 2_000  # characters of an id or an agent, and of what someone wrote
 LISTED = 200
 
 
@@ -165,7 +165,10 @@ def _alert(alert: Alert, number: int) -> str:
     short = ' class="short"' if len(alert.older.content) + len(alert.newer.content) <= SHORT else ""
     state = "open" if alert.triage.state in OPEN else "settled"
     known = [*place(alert), *decision(alert)]
-    told = "".join(f"<div><dt>{label}</dt><dd>{tenant(value, 2_000)}</dd></div>" for label, value in known)
+    told = "".join(
+        f"<div><dt>{label}</dt><dd>{tenant(value, NOTE if label == 'note' else NAME)}</dd></div>"
+        for label, value in known
+    )
     return f"""<article id="alert-{number}"{short}>
 <header><h3>{number:,}. {escape(str(alert.kind)).capitalize()}</h3>
 <span class="measure">severity <b>{digits(alert.severity)}</b></span>

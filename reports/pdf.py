@@ -45,7 +45,7 @@ SHOWN = 300  # alerts
 LARGEST = 1_000_000  # characters of all statements: what is set in type is held in memory
 LONGEST = 2_000  # characters of one statement
 SHORT = 900  # characters of both statements that still fit on a page together
-NAME = 200
+NAME, NOTE = 200, 1_000  # characters of an id or an agent, and of what someone wrote
 
 
 class PdfError(Exception):
@@ -133,7 +133,7 @@ def _alert(alert: Alert, number: int) -> dict[str, object]:
         "parts": f"{parts(alert)} · shared words {digits(alert.overlap)}. {together(alert)}",
         "older": _side(alert, "older"),
         "newer": _side(alert, "newer"),
-        "known": [(label, _short(value, 1_000)) for label, value in known],
+        "known": [(label, _short(value, NOTE if label == "note" else NAME)) for label, value in known],
         "breakable": len(alert.older.content) + len(alert.newer.content) > SHORT,
     }
 
