@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Side:
     weight: float | None
     members: int
     agents: int
-    injected: int
+    injected: int | None  # None: this store does not log what was injected
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,45 @@ class Alert:
     evidence: tuple[Evidence, ...]
     older: Side
     newer: Side
-    both_injected: int
+    both_injected: int | None
     harm: float
     triage: Triage
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a statement came from, and how many observations and agents say nearly the same."""
+
+    id: str
+    agent_id: str | None
+    session_id: str | None
+    created_at: datetime | None
+    weight: float
+    members: int
+    agents: int
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An alert without its texts: what a worklist shows, and what ``read_alerts`` reads the texts for."""
+
+    project_id: str | None
+    fingerprint: str
+    kind: Kind
+    rule: str
+    overlap: float
+    severity: float
+    parts: tuple[tuple[str, float], ...]
+    evidence: tuple[Evidence, ...]
+    older: Origin
+    newer: Origin
+    least: float  # the lowest and the highest threshold searched at which it is found as it is
+    most: float
+    older_injected: int | None = None
+    newer_injected: int | None = None
+    both_injected: int | None = None
+    harm: float = 0.0
+    triage: Triage = Triage()
 
 
 @dataclass(frozen=True)
@@ -89,3 +125,5 @@ class Found:
     detected: int
     data_version: str
     as_of: datetime
+    set_apart: int = 0
+    listed: tuple[Listed, ...] = field(default=(), repr=False)

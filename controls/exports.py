@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import logging
-import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +17,7 @@ from controls.access import NotAllowedError
 from controls.downloads import download
 from controls.loading import ask_now, store, stored_role
 from queries.exports import RecordExport
+from reports.spreadsheet import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,6 @@ log = logging.getLogger("rankscope.exports")
 Format = Literal["csv", "json"]
 MIME = {"csv": "text/csv", "json": "application/json"}
 FORMATS: tuple[Format, ...] = ("csv", "json")
-FORMULA = ("=", "+", "-", "@", "|", "%")
-LEADING = re.compile("[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x1f\"']*")
 
 
 @dataclass(frozen=True)
@@ -101,14 +99,6 @@ def as_json(frame: pd.DataFrame) -> bytes:
     """A list of objects, exactly as stored: JSON has no formulas to guard against."""
     rows = [{name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
     return json.dumps(rows, ensure_ascii=False, indent=1).encode()
-
-
-def harmless(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, also not behind blanks, quotes or invisible characters."""
-    before = LEADING.match(text)
-    hidden = before.group() if before else ""
-    runs = text[len(hidden) :].startswith(FORMULA) or any(sign in hidden for sign in "\t\r\n")
-    return f"'{text}" if runs else text
 
 
 def _cell(value: object) -> object:

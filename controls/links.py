@@ -33,13 +33,15 @@ def retrieval_address(retrieval: str) -> Address:
     return scope_address() | {"retrieval": str(retrieval)}
 
 
-def open_column(key: str, ids: Sequence[str], page: str, name: str, **more: str) -> ButtonColumnResult | ColumnConfig:
+def open_column(
+    key: str, ids: Sequence[str], page: str, name: str, label: str = "", **more: str
+) -> ButtonColumnResult | ColumnConfig:
     """A column of buttons that open a page at the row's id; ``more`` stands in the address beside it.
 
     The ids go along as they were when the row was drawn: a table that has changed meanwhile cannot lead astray.
     """
     return st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key=key, on_click=_clicked, args=(key, tuple(ids), page, name, more)
+        label, width="small", type="tertiary", key=key, on_click=_clicked, args=(key, tuple(ids), page, name, more)
     )
 
 

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from controls import links
+from controls.loading import load
 from controls.messages import MISSING, compared, counted, number, percent
+from controls.observation import OUR_SCHEMA
 from controls.scope import enter
 from controls.trust import Trust
+from queries.drift.triage import NewAlerts
+from queries.errors import StoreError
 from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.schema import OUTCOMES
 
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from queries.shape import LogShape
 
 UP = "#1B7F79"
+
 SMALLEST_CHANGE = 0.05  # percentage points
 METRIC_WIDTH = 144  # three beside each other on a narrow window
 OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
@@ -87,12 +93,26 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame, scope: Scope) -> None:
     compared(then["retrievals"], scope.days)
 
 
+def new_alerts(scope: Scope) -> dict[str, str]:
+    """New drift alerts of each organization as its last aggregation kept them; none where none has finished."""
+    try:
+        found = load(NewAlerts(scope)).frames[0]
+    except StoreError as error:
+        if error.kind not in OUR_SCHEMA:
+            raise
+        return {}
+    return {org: f"{number(new)} new" for org, new in zip(found["org_id"], found["new"], strict=True)}
+
+
 def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
-    """One row per organization; its button moves the scope there."""
+    """One row per organization; its buttons move the scope there, and open its drift alerts."""
     if len(overview) > SHOWN:
         st.caption(f"The {number(SHOWN)} most active of {number(len(overview))} organizations; the figures count all.")
         overview = overview.head(SHOWN)
     shown = _rows(overview, daily, features, scope)
+    alerts = new_alerts(scope)
+    shown.insert(2, "alerts", [alerts.get(org, MISSING) for org in overview["org_id"]])
+    to_alerts = links.open_column("open_alerts", tuple(overview["org_id"]), "drift_alerts.py", "org", "Drift alerts")
     entered = st.column_config.ButtonColumn(
         "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(tuple(overview["org_id"]),)
     )
@@ -104,6 +124,7 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
             "open": entered,
+            "alerts": to_alerts,
             "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized", help=RETRIEVALS),
             "changed": st.column_config.ProgressColumn(
                 "Top 5 changed", width=125, format="%.3g %%", min_value=0, max_value=100, help=TOP_CHANGED

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jobs.worker_pool import Job
     from queries.scope import Scope
 
-    Asked = tuple[str, Mapping[str, Any], Scope, Mapping[str, Any] | None]
+    Asked = tuple[str, Mapping[str, Any], Scope, Mapping[str, Any] | None, str | None]
 
 AT_ONCE = 0.3  # seconds; what is ready within them never shows that it was waited for
 POLL = 0.5
@@ -31,14 +31,16 @@ def wait(
     *,
     words: str,
     beside: Mapping[str, Any] | None = None,
+    version: str | None = None,
 ) -> Any:  # noqa: ANN401 - JSON, as the task returned it
     """The value of a task, or None while it is at work, was stopped or failed, which is then drawn here.
 
     A rerun finds the same run again. ``words`` say what is being done; ``beside`` are parameters that make no other
-    question. Only constants in ``words``: they go to Markdown.
+    question. ``version`` is that of the data the task reads; without it, the store's. Only constants in ``words``:
+    they go to Markdown.
     """
     pool, question = loading.workers(), question_of(task, params, scope)
-    asked = (task, dict(params), scope, beside)
+    asked = (task, dict(params), scope, beside, version)
     if question in _stopped() and ((known := pool.find(question)) is None or known.state != "done"):
         _over(CANCELLED, asked)
         return None
@@ -55,10 +57,16 @@ def wait(
 
 
 def _ask(
-    task: str, params: Mapping[str, Any], scope: Scope, beside: Mapping[str, Any] | None, *, again: bool = False
+    task: str,
+    params: Mapping[str, Any],
+    scope: Scope,
+    beside: Mapping[str, Any] | None,
+    version: str | None = None,
+    *,
+    again: bool = False,
 ) -> Job:
-    version = loading.version(scope.reach)
-    return loading.workers().ask(task, params, scope, version, who=_who(), beside=beside, again=again)
+    known = loading.version(scope.reach) if version is None else version
+    return loading.workers().ask(task, params, scope, known, who=_who(), beside=beside, again=again)
 
 
 @st.fragment(run_every=POLL)
@@ -97,9 +105,11 @@ def _stop(question: str) -> None:
     loading.workers().cancel(question, _who())
 
 
-def _again(task: str, params: Mapping[str, Any], scope: Scope, beside: Mapping[str, Any] | None) -> None:
+def _again(
+    task: str, params: Mapping[str, Any], scope: Scope, beside: Mapping[str, Any] | None, version: str | None
+) -> None:
     _stopped().discard(question_of(task, params, scope))
-    _ask(task, params, scope, beside, again=True)
+    _ask(task, params, scope, beside, version, again=True)
 
 
 def _who() -> str:

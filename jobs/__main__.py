@@ -7,7 +7,19 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs import aggregation, contradictions, demo, doctor, grant, migrate, pins, rank, replay
+from jobs import (
+    aggregation,
+    contradictions,
+    demo,
+    doctor,
+    drift_report,
+    grant,
+    migrate,
+    pins,
+    rank,
+    replay,
+    verify_bundle,
+)
 from queries.embedded import EmbeddedError
 from queries.errors import StoreError
 from settings import Settings, SettingsError
@@ -37,6 +49,10 @@ JOBS = {
     "contradictions": Job(
         "say which observations of a file contradict each other", contradictions.arguments, contradictions.main
     ),
+    "drift-report": Job("write an organization's drift alerts to a file", drift_report.arguments, drift_report.main),
+    "verify-bundle": Job(
+        "say whether an evidence bundle is as it was made", verify_bundle.arguments, verify_bundle.main
+    ),
     "grant": Job("give a name a role", grant.grant_arguments, grant.grant),
     "revoke": Job("take every role from a name", grant.revoke_arguments, grant.revoke),
     "principals": Job("list who was granted which role", grant.no_arguments, grant.principals),
@@ -65,11 +81,13 @@ def run(argv: Sequence[str] | None = None) -> int:
         EmbeddedError,
         aggregation.AggregationError,
         contradictions.FileError,
+        drift_report.DriftReportError,
         grant.GrantError,
         migrate.MigrateError,
         pins.PinsError,
         rank.RankError,
         replay.ReplayError,
+        verify_bundle.VerifyError,
     ) as error:
         return _fail(str(error))
     except KeyboardInterrupt:

@@ -25,6 +25,7 @@ class Task:
 
 TASKS: dict[str, Task] = {
     "compare": Task("analysis.compared:compare_in_worker"),
+    "drift": Task("analysis.drift_json:search_in_worker"),
     "replay": Task("analysis.replay_json:replay_in_worker"),
     "sensitivity": Task("analysis.replay_json:map_in_worker"),
 }

@@ -78,6 +78,14 @@ SECTIONS = {
             "What other settings would have done to the retrievals that were logged",
         ),
     ],
+    "Drift": [
+        Entry(
+            "drift_alerts.py",
+            "Drift Alerts",
+            ":material/difference:",
+            "Which memories contradict each other, how far they reached agents, and what was decided",
+        ),
+    ],
     "Steering": [
         Entry(
             "feature_flags.py",

@@ -48,13 +48,17 @@ drift_triage = Table(
     Column("version", Integer, nullable=False),
     Column("changed_by", Text, nullable=False),
     Column("changed_at", MOMENT, nullable=False),
+    Column("older", Uuid, comment="both sides by id: with a changed text they are another alert"),
+    Column("newer", Uuid),
+    Column("kind", Text),
+    Column("found_up_to", Double, comment="the highest threshold at which the alert is found"),
 )
 
 drift_triage_events = Table(
     "drift_triage_events",
     ours,
     Column("org_id", Text, primary_key=True),
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("request_id", Uuid, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("old_state", Text, nullable=False),
@@ -64,6 +68,8 @@ drift_triage_events = Table(
     Column("threshold", Double),
     Column("actor", Text, nullable=False),
     Column("changed_at", MOMENT, nullable=False),
+    Column("owner", Text),
+    Column("snoozed_until", MOMENT),
 )
 
 opposition_pairs = Table(
@@ -73,6 +79,20 @@ opposition_pairs = Table(
     Column("one", Text, primary_key=True),
     Column("other", Text, primary_key=True),
     Column("changed_by", Text, nullable=False),
+    Column("changed_at", MOMENT, nullable=False),
+)
+
+opposition_changes = Table(
+    "opposition_changes",
+    ours,
+    Column("org_id", Text, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("request_id", Uuid, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("added", JSONB, nullable=False),
+    Column("removed", JSONB, nullable=False),
+    Column("digest", Text, nullable=False, comment="of all pairs after the change"),
+    Column("actor", Text, nullable=False),
     Column("changed_at", MOMENT, nullable=False),
 )
 

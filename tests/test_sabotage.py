@@ -204,7 +204,7 @@ SABOTAGES = (
         ("tests/test_flags_served.py::TestViewers",),
     ),
     Sabotage(
-        "the escape of a spreadsheet's formulas", "controls/exports.py",
+        "the escape of a spreadsheet's formulas", "reports/spreadsheet.py",
         'return f"\'{text}" if runs else text', "return text",
         ("tests/controls/test_exports.py",),
     ),
@@ -222,6 +222,27 @@ SABOTAGES = (
         "the record of an export", "controls/exports.py",
         "            taken.record(store(), self.question.scope.reach)\n", "",
         ("tests/browser/test_flags.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),
+    ),
+    Sabotage(
+        "the escape of tenants' texts in an HTML report", "reports/html_page.py",
+        'return f"<bdi>{escape(cut)}</bdi>"', 'return f"<bdi>{cut}</bdi>"',
+        ("tests/reports/test_html_page.py",),
+    ),
+    Sabotage(
+        "the record of a drift report", "controls/drift_reports.py",
+        "        self._record(form, file_name, about, counts, hashlib.sha256(content).hexdigest())\n", "",
+        ("tests/controls/test_drift_reports.py",),
+    ),
+    Sabotage(
+        "the seal of a bundle's manifest", "reports/verifying.py",
+        "if archive.comment != seal(content):", "if False:",
+        ("tests/reports/test_bundle.py",),
+    ),
+    Sabotage(
+        "a recording that hears its own thread alone", "queries/recorded.py",
+        'ContextVar("recording", default=None)', 'type("Shared", (), {"kept": None, "get": lambda s: s.kept, '
+        '"set": lambda s, v: (s.kept, setattr(s, "kept", v))[0], "reset": lambda s, v: setattr(s, "kept", v)})()',
+        ("tests/queries/test_recorded.py",),
     ),
 )  # fmt: skip
 

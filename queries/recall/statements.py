@@ -13,10 +13,8 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
-    case,
     cast,
     exists,
-    extract,
     func,
     literal_column,
     null,
@@ -25,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import psycopg
 
+from queries.moments import datable_microseconds
 from queries.recall.legs import EMBEDDINGS, OBSERVATIONS, ORG, ROUTES, Search, keyword_leg, mine, vector_leg
 
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, FromClause, Select
 
-# A time beyond what Python can name, or endless, is no date.
 NO_DATE = literal_column("'-9223372036854775808'::bigint", BigInteger)  # as numpy writes NaT
-FIRST_DAY, LAST_DAY = "'0001-01-02'::timestamptz", "'9999-12-30'::timestamptz"
 # What every row brings along after id, score and legs, in this order.
 COLUMNS = (
     # a store that allows none there means what the platform's own defaults say
@@ -222,7 +219,6 @@ def _columns(shape: Shape) -> list[ColumnElement[Any]]:
     return columns
 
 
-def _moment(column: ColumnElement[Any]) -> ColumnElement[Any]:
+def _moment(column: ColumnElement[Any]) -> ColumnElement[int]:
     """Microseconds since 1970 in UTC: numpy takes as long over twenty dates as Postgres over finding them."""
-    named = and_(column >= literal_column(FIRST_DAY), column <= literal_column(LAST_DAY))
-    return case((named, cast(extract("epoch", column) * literal_column("1000000"), BigInteger)), else_=NO_DATE)
+    return func.coalesce(datable_microseconds(column), NO_DATE)

@@ -28,14 +28,22 @@ PAGES = {
     "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
     "feedback-impact": "/feedback_impact?org=org_tidewater",
     "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",
+    "drift-alerts": "/drift_alerts?org=org_tidewater",
+    "drift-alerts-opened": "/drift_alerts?org=org_tidewater",
 }
 HEIGHTS = {
     "feedback-impact": 1480,
     "inspector": 1100,
     "observation": 1100,
+    "drift-alerts": 1400,
+    "drift-alerts-opened": 1500,
 }  # where the first screen would cut the main picture
 # the first row's "Open" leads there
-OPENED = {"feedback-impact-retrieval": "Opened retrieval", "observation": "Its whole life"}
+OPENED = {
+    "feedback-impact-retrieval": "Opened retrieval",
+    "drift-alerts-opened": "Shown by",
+    "observation": "Its whole life",
+}
 FOLLOWED = {"observation": "All of its life is shown"}  # a link that was opened is followed, to a page that says this
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height

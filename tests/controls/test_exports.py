@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controls.exports import as_csv, as_json, harmless
+from controls.exports import as_csv, as_json
+from reports.spreadsheet import harmless
 from tests.hostile import SPREADSHEET, TEXTS
 
 if TYPE_CHECKING:

@@ -82,6 +82,8 @@ def plant(owner: Connection) -> None:
             """insert into rankscope.drift_triage_events (org_id, request_id, fingerprint, old_state, new_state, actor)
                  values (%(org)s, gen_random_uuid(), 'f', 'new', 'resolved', 'who')""",
             "insert into rankscope.opposition_pairs (org_id, one, other, changed_by) values (%(org)s, 'a', 'b', 'who')",
+            """insert into rankscope.opposition_changes (org_id, request_id, action, added, removed, digest, actor)
+                 values (%(org)s, gen_random_uuid(), 'reset', '[]', '[]', '', 'who')""",
             """insert into rankscope.pins (org_id, name, query_text, expectations, created_by)
                  values (%(org)s, 'n', 'q', '{}', 'who')""",
             """insert into rankscope.exports (org_id, kind, format, rows, file_name, actor)
@@ -345,6 +347,9 @@ FORBIDDEN_TO_WRITERS = (
     "delete from rankscope.flag_changes",
     "truncate rankscope.flag_changes",
     "update rankscope.drift_triage_events set note = 'x'",
+    "delete from rankscope.drift_triage_events",
+    "update rankscope.opposition_changes set actor = 'x'",
+    "delete from rankscope.opposition_changes",
     "delete from rankscope.exports",
     "insert into rankscope.principals (name, role) values ('me', 'admin')",
     "update rankscope.principals set role = 'admin'",

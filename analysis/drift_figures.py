@@ -1,0 +1,96 @@
+"""What triage adds up to: how often alerts were right at each threshold, and how many stood open day by day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from analysis.alerts import Listed
+
+FLOOR = 10  # verdicts below which a share says nothing
+_Z = 1.959964  # 95 %
+AGES = (7, 30, 90)  # days: what is younger than the first is fresh
+AGE_NAMES = ("under 7 days", "7 to 30 days", "30 to 90 days", "over 90 days")
+CLOSED = frozenset({"resolved", "false positive", "snoozed"})
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Of the judged alerts at or above a threshold, how many were right, with a 95 % interval; none below the floor."""
+
+    threshold: float
+    right: int
+    judged: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+def precision_by_threshold(
+    verdicts: Iterable[tuple[float, bool]], thresholds: Sequence[float]
+) -> tuple[Precision, ...]:
+    """Precision on the operators' own verdicts; resolved counts as right, false positive as wrong."""
+    given = list(verdicts)
+    return tuple(
+        _precision(threshold, [right for most, right in given if most >= threshold]) for threshold in thresholds
+    )
+
+
+def _precision(threshold: float, verdicts: list[bool]) -> Precision:
+    right, judged = sum(verdicts), len(verdicts)
+    if judged < FLOOR:
+        return Precision(threshold, right, judged, None, None, None)
+    return Precision(threshold, right, judged, right / judged, *wilson(right, judged))
+
+
+def wilson(right: int, judged: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share: honest where the plain one would end at exactly 0 or 1."""
+    share, squared = right / judged, _Z**2
+    middle = (share + squared / (2 * judged)) / (1 + squared / judged)
+    half = _Z / (1 + squared / judged) * sqrt(share * (1 - share) / judged + squared / (4 * judged**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
+class Day:
+    """Alerts that arose on a day, and those open when it ended, by age."""
+
+    day: datetime
+    arisen: int
+    open_by_age: tuple[int, ...]
+
+
+def trend(listed: Iterable[Listed], since: datetime, until: datetime) -> tuple[tuple[Day, ...], int]:
+    """Each day of a window, and how many alerts have no date to be counted by.
+
+    An alert arises when the later of its statements is written, and is open until someone resolves, dismisses or
+    snoozes it. What was since deleted or rewritten is not counted: only what can be found today is.
+    """
+    dated = [(one.newer.created_at, one.triage) for one in listed]
+    known = [(at, triage) for at, triage in dated if at is not None]
+    arose = np.array([_us(at) for at, _ in known], np.int64)
+    never = np.iinfo(np.int64).max
+    ended = np.array(
+        [_us(t.changed_at) if t.state in CLOSED and t.changed_at is not None else never for _, t in known], np.int64
+    )
+    days, start = [], since.astimezone(UTC)
+    while start < until:
+        begin, end = _us(start), _us(start + timedelta(days=1))
+        is_open = (arose < end) & (ended >= end)
+        age = (end - arose[is_open]) / 86_400_000_000
+        counts = np.bincount(np.searchsorted(AGES, age, side="right"), minlength=len(AGE_NAMES))
+        days.append(Day(start, int(((arose >= begin) & (arose < end)).sum()), tuple(counts.tolist())))
+        start += timedelta(days=1)
+    return tuple(days), len(dated) - len(known)
+
+
+def _us(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000)

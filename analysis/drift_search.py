@@ -1,0 +1,201 @@
+"""A search for contradictions: a scope's newest observations in, every pair that conflicts at a threshold out.
+
+Asked for several thresholds, it looks at everything for the lowest, and for each further one at what that found.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.alerts import Listed, Origin
+from queries.aggregation_input import READING, OppositionPairs
+from queries.drift.observed import InputVersion, NewestObserved
+from ranking import DEFAULT_PAIRS, cluster_near_duplicates, detect_contradictions
+from ranking.contradictions.classifying import conflict_between
+from ranking.contradictions.opposition import compiled
+from ranking.contradictions.severity import Severity, frequency
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from queries.drift.observed import ObservedRow
+    from queries.engine import Store
+    from queries.scope import Scope
+    from ranking import Contradiction
+    from ranking.contradictions.opposition import Oppositions
+
+    Report = Callable[[int, int, str], None]
+    Pairs = Sequence[tuple[str, str]]
+
+# the slider's; below the first, two sentences share a word by chance
+STEPS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+PARTS = ("recency", "domain", "frequency", "gap")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_DATE = np.iinfo(np.int64).min  # what NaT is
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Every conflict at the thresholds that were asked for, and what it was looked for in."""
+
+    version: str
+    active: int
+    considered: int
+    set_apart: int
+    as_of: datetime
+    found: tuple[Listed, ...]
+
+    def at(self, threshold: float) -> tuple[Listed, ...]:
+        """What a search at this threshold finds; how many stand on each side is counted among those alone."""
+        kept: dict[tuple[str, str], Listed] = {}
+        for one in self.found:
+            if one.least <= threshold <= one.most:
+                kept[one.older.id, one.newer.id] = one
+        against: dict[str, set[str]] = defaultdict(set)
+        for older, newer in kept:
+            against[older].add(newer)
+            against[newer].add(older)
+        standing = {ids: len(against[ids[0]]) + len(against[ids[1]]) for ids in kept}
+        return tuple(_weighed(one, standing[ids]) for ids, one in kept.items())
+
+
+def search(
+    store: Store,
+    scope: Scope,
+    thresholds: Sequence[float] = STEPS,
+    *,
+    now: datetime | None = None,
+    report: Report | None = None,
+) -> Searched:
+    """Search the newest 10 000 active observations of an organization, each project for itself.
+
+    Two projects may well disagree about a port, so statements meet only inside one, as in an aggregation pass.
+    Severity ages by whole days: a link or a report made twice on one day says the same.
+    """
+    tell = report or (lambda _done, _total, _words: None)
+    if scope.org is None:
+        raise ValueError("expected a scope of one organization, found all of them")
+    tell(0, 1, "reading observations")
+    with store.reading(scope.reach, READING, name="drift") as snapshot:
+        seen = InputVersion(scope).ask(snapshot)
+        pairs = OppositionPairs(scope.org).ask(snapshot) or DEFAULT_PAIRS
+        rows = NewestObserved(scope).ask(snapshot)
+    day = (now or seen.now).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+    projects: dict[str | None, list[ObservedRow]] = defaultdict(list)
+    for row in rows:
+        # A weight that is no number would be compared with every other: such a row is left out, and counted.
+        if isfinite(row.weight):
+            projects[row.project_id].append(row)
+    found: list[Listed] = []
+    for place, members in enumerate(projects.values()):
+        tell(place + 1, len(projects) + 1, f"comparing statements of project {place + 1} of {len(projects)}")
+        found += _conflicts(members, thresholds, pairs, np.datetime64(day, "us"))
+    sound = sum(map(len, projects.values()))
+    return Searched(seen.version, seen.active, len(rows), len(rows) - sound, seen.now, tuple(found))
+
+
+def _conflicts(
+    rows: list[ObservedRow], thresholds: Sequence[float], pairs: Pairs, now: np.datetime64
+) -> Iterator[Listed]:
+    """The conflicts of one project, each with the lowest and highest threshold at which it is found as it is."""
+    lowest, *higher = sorted(thresholds)
+    detected = detect_contradictions(_columns(rows), lowest, pairs, now=now)
+    if not detected:
+        return
+    by_id, oppositions = {row.id: row for row in rows}, compiled(pairs)
+    origins = _origins(rows, {label for one in detected for label in one.ids})
+    for one in detected:
+        for found, least, most in _rising(one, lowest, higher, [by_id[label] for label in one.ids], oppositions):
+            if found is not None:
+                yield _listed(found, least, most, rows[0].project_id, origins)
+                continue
+            again = detect_contradictions(_columns([by_id[label] for label in one.ids]), least, pairs, now=now)
+            yield from (_listed(another, least, most, rows[0].project_id, origins) for another in again)
+
+
+def _rising(
+    first: Contradiction, lowest: float, higher: Sequence[float], sides: list[ObservedRow], oppositions: Oppositions
+) -> Iterator[tuple[Contradiction | None, float, float]]:
+    """What rising thresholds find between two texts, from and up to which: the first, or None for another conflict.
+
+    A higher threshold finds nothing where a lower one found nothing, so only what was found is judged again.
+    """
+    older, newer = (side.content for side in sides)
+    found: Contradiction | None = first
+    least = most = lowest
+    standing = conflict_between(older, newer, oppositions, lowest)
+    for threshold in higher:
+        now = conflict_between(older, newer, oppositions, threshold)
+        if now is None:
+            break
+        if now != standing:
+            yield found, least, most
+            found, standing, least = None, now, threshold
+        most = threshold
+    yield found, least, most
+
+
+def _listed(found: Contradiction, least: float, most: float, project: str | None, origins: dict[str, Origin]) -> Listed:
+    return Listed(
+        project,
+        found.fingerprint,
+        found.kind,
+        found.rule,
+        found.overlap,
+        found.severity,
+        _parts(found.parts),
+        found.evidence,
+        origins[found.older],
+        origins[found.newer],
+        least,
+        most,
+    )
+
+
+def _origins(rows: list[ObservedRow], wanted: set[str]) -> dict[str, Origin]:
+    """Where statements came from, and how many of their project say the same."""
+    clusters = cluster_near_duplicates(_columns(rows))
+    found = {}
+    for row, number in zip(rows, clusters.cluster.tolist(), strict=True):
+        if row.id in wanted:
+            alone = number < 0 or clusters.agents is None
+            found[row.id] = Origin(
+                row.id,
+                row.agent_id,
+                row.session_id,
+                None if row.created_us is None else _EPOCH + timedelta(microseconds=row.created_us),
+                row.weight,
+                1 if alone else int(clusters.size[number]),
+                1 if alone or clusters.agents is None else int(clusters.agents[number]),
+            )
+    return found
+
+
+def _parts(parts: Severity) -> tuple[tuple[str, float], ...]:
+    named = ((name, getattr(parts, name)) for name in PARTS)
+    return tuple((name, float(value)) for name, value in named if value is not None)
+
+
+def _weighed(one: Listed, standing: int) -> Listed:
+    known = dict(one.parts) | {"frequency": frequency(standing)}
+    parts = Severity(known.get("recency"), known["domain"], known["frequency"], known["gap"])
+    return replace(one, severity=parts.score, parts=_parts(parts))
+
+
+def _columns(rows: Sequence[ObservedRow]) -> dict[str, Any]:
+    """Rows as the aligned columns that the library takes."""
+    created = np.array([_NO_DATE if row.created_us is None else row.created_us for row in rows], np.int64)
+    return {
+        "ids": [row.id for row in rows],
+        "content": [row.content for row in rows],
+        "created_at": created.view("datetime64[us]"),
+        "agent_id": [row.agent_id for row in rows],
+        "session_id": [row.session_id for row in rows],
+        "weight": np.array([row.weight for row in rows], np.float64),
+    }

@@ -1,0 +1,108 @@
+"""Both statements of a contradiction on one time axis: their weights above, what happened to each below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from charts.look import DISPUTED, NEUTRAL, finish
+from charts.timeline import LANES, LARGEST, SINGULAR, SMALLEST
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import pandas as pd
+
+COLOURS = {"older": NEUTRAL, "newer": DISPUTED}
+DASHES = {"older": "dash", "newer": "solid"}
+ROW = 24  # pixels of a lane
+
+
+class Life(NamedTuple):
+    """One statement: what happened (``lane, first, last, count``), its weight in steps and now, its beginning."""
+
+    happened: pd.DataFrame
+    steps: pd.DataFrame
+    weight: float | None
+    created: datetime | None
+
+
+def both_lives(older: Life, newer: Life, now: datetime, together: int | None) -> go.Figure:
+    """Weights on the true 0 to 1, the older dashed; lanes of the older above those of the newer."""
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.34, 0.66], vertical_spacing=0.05)
+    lives = {"older": older, "newer": newer}
+    most = max([1, *(int(count) for life in lives.values() for count in life.happened["count"])])
+    names: list[str] = []
+    for side, life in lives.items():
+        _draw_weight(figure, side, life, now)
+        for lane in LANES:
+            marks = life.happened[life.happened["lane"] == lane]
+            if len(marks):
+                names.append(f"{side}: {LANES[lane][0]}")
+                _draw_lane(figure, names[-1], lane, marks, most)
+    figure.update_yaxes(
+        row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
+    )
+    finish(figure, _finding(lives, together), height=190 + ROW * max(len(names), 3))
+    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 64, "b": 8})
+    figure.update_layout(legend={"x": 0, "xanchor": "left"})
+    figure.update_yaxes(row=1, title="weight", range=[0, 1.08], tickvals=[0, 0.5, 1], fixedrange=True)
+    figure.update_xaxes(row=2, title="time (UTC)")
+    return figure
+
+
+def _draw_weight(figure: go.Figure, side: str, life: Life, now: datetime) -> None:
+    ordered = life.steps.iloc[::-1]
+    times, values = list(ordered["recorded_at"]), [float(value) for value in ordered["new_weight"]]
+    first = float(ordered["previous_weight"].iloc[0]) if times else life.weight
+    start = life.created if life.created is not None and (not times or life.created < times[0]) else None
+    start = start or (times[0] if times else now)
+    if first is None:
+        return
+    last = values[-1] if values else first
+    figure.add_trace(
+        go.Scatter(
+            x=[start, *times, max(now, *times) if times else now],
+            y=[first, *values, last],
+            mode="lines",
+            name=f"weight of the {side}",
+            line={"shape": "hv", "color": COLOURS[side], "width": 2, "dash": DASHES[side]},
+            hovertemplate=f"%{{x|%-d %b %Y %H:%M}}<br>weight of the {side} %{{y:.3g}}<extra></extra>",
+        ),
+        row=1,
+        col=1,
+    )
+
+
+def _draw_lane(figure: go.Figure, name: str, lane: str, marks: pd.DataFrame, most: int) -> None:
+    _, symbol, colour = LANES[lane]
+    sizes = [SMALLEST + (LARGEST - SMALLEST) * ((count - 1) / max(most - 1, 1)) ** 0.5 for count in marks["count"]]
+    said = [_said(lane, *mark) for mark in zip(marks["first"], marks["last"], marks["count"], strict=True)]
+    figure.add_trace(
+        go.Scatter(
+            x=marks["first"] + (marks["last"] - marks["first"]) / 2,
+            y=[name] * len(marks),
+            mode="markers",
+            marker={"symbol": symbol, "color": colour, "size": sizes, "line": {"width": 1.5, "color": colour}},
+            opacity=0.85,
+            text=said,
+            hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
+        ),
+        row=2,
+        col=1,
+    )
+
+
+def _said(lane: str, first: pd.Timestamp, last: pd.Timestamp, count: int) -> str:
+    when = f"{first:%-d %b %Y %H:%M}" + (f" to {last:%-d %b %H:%M}" if count > 1 else "")
+    times = f"{count:,} times " if count > 1 else ""
+    return f"{times}{SINGULAR[lane]}<br>{when}"
+
+
+def _finding(lives: dict[str, Life], together: int | None) -> str:
+    given = [int(life.happened.loc[life.happened["lane"] == "injected", "count"].sum()) for life in lives.values()]
+    both = "" if not together else f", both into {together:,} session{'' if together == 1 else 's'}"
+    return f"Injected {given[0]:,} and {given[1]:,} times{both}"

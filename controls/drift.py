@@ -1,0 +1,170 @@
+"""Everything a drift page shows, from one search: alerts with exposure and triage, figures, trust, and trends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.alerts import OPEN
+from analysis.drift import admitted, exposed, triaged
+from analysis.drift_figures import AGE_NAMES, precision_by_threshold, trend
+from analysis.drift_json import MOST, from_json
+from analysis.drift_search import STEPS
+from charts.drift import precision_curve, trends
+from controls import working
+from controls.loading import load, shape, store
+from controls.messages import MISSING, counted, number, percent
+from queries.aggregation_input import LIMIT
+from queries.drift.exposure import Exposure
+from queries.drift.observed import InputVersion
+from queries.drift.triage import EarlierTriage, TriageOf, Verdicts
+from queries.engine import AGGREGATE
+from queries.observation.life import BEGIN, END
+from queries.scope import Reach, Scope
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from analysis.alerts import AlertFilter, Listed
+    from analysis.drift_search import Searched
+    from queries.drift.triage import TriageRow
+
+METRIC_WIDTH = 144  # three beside each other on a narrow window
+PICTURE, PANEL = 640, 290
+QUIET = {"displayModeBar": False}
+LISTED_HELP = "Alerts that pass the filters, of all at this threshold."
+NEW_HELP = "Of all alerts at this threshold, those that nobody has looked at, or whose text changed since."
+BOTH_HELP = (
+    "Open alerts of which both statements were injected into one session of the window: its agent had to choose."
+)
+REACHED_HELP = "Open alerts of which at least one statement was injected in the window."
+PRECISION_HELP = (
+    "Of this organization's judged alerts at or above the threshold, those resolved and not false positives."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """Alerts of a scope at one threshold: ``every`` one of them, and ``listed``, those that pass the filter."""
+
+    scope: Scope
+    searched: Searched
+    left_out: int
+    every: tuple[Listed, ...]
+    listed: tuple[Listed, ...]
+    earlier: dict[tuple[str, str], TriageRow]
+    verdicts: list[tuple[float, bool]]
+    wanted: AlertFilter
+    logged: bool
+
+
+def search(scope: Scope) -> tuple[Searched, int] | None:
+    """The search of a scope at the lowest threshold, made once for its data; None while it is made or has failed."""
+    org = scope.org or ""
+    # one search whatever the window: what contradicts stands in memory now
+    whole = Scope(Reach((org,)), BEGIN, END, org, scope.project)
+    seen = load(InputVersion(whole)).frames[0].iloc[0]
+    params = {"version": str(seen["version"])}
+    value = working.wait("drift", params, whole, words="Comparing statements", version=params["version"])
+    return None if value is None else from_json(value)
+
+
+def gather(scope: Scope, searched: Searched, left_out: int, wanted: AlertFilter, now: datetime) -> Drift:
+    """The alerts of a search with what the logs and triage say of them."""
+    pairs = tuple(dict.fromkeys((one.older.id, one.newer.id) for one in searched.found))
+    given = None
+    if shape().injected:
+        frame = load(Exposure(scope, searched.version, pairs, shape())).frames[0] if pairs else None
+        rows = () if frame is None else frame.itertuples(index=False)
+        given = {(row[0], row[1]): (int(row[2]), int(row[3]), int(row[4])) for row in rows}
+    found = exposed(searched.at(wanted.threshold), given)
+    fingerprints = tuple(one.fingerprint for one in found)
+    org = scope.org or ""
+    with store().reading(scope.reach, AGGREGATE, name="triage") as snapshot:
+        known = TriageOf(org, fingerprints).ask(snapshot)
+        untouched = tuple((one.older.id, one.newer.id) for one in found if one.fingerprint not in known)
+        earlier = EarlierTriage(org, untouched, fingerprints).ask(snapshot)
+        verdicts = Verdicts(org).ask(snapshot)
+    every = triaged(found, known, now)
+    listed = admitted(every, wanted)
+    return Drift(scope, searched, left_out, every, listed, earlier, verdicts, wanted, given is not None)
+
+
+def trust(found: Drift) -> None:
+    """What was searched, when, and what could not be."""
+    searched, alarms = found.searched, []
+    if searched.active > searched.considered:
+        alarms.append(f"only the newest {number(LIMIT)} of {counted(searched.active, 'active observation')} compared")
+    if searched.set_apart:
+        alarms.append(f"{counted(searched.set_apart, 'observation')} left out for a weight that is no number")
+    if found.left_out:
+        alarms.append(f"the {number(MOST)} most severe alerts shown, {number(found.left_out)} more in a report")
+    if not found.logged:
+        alarms.append("this store does not log what was injected: harm counts severity alone")
+    facts = [
+        f"as of {searched.as_of:%H:%M} UTC",
+        f"{counted(searched.considered - searched.set_apart, 'active observation')} compared, inside each project",
+        f"injections of {counted(found.scope.days, 'day')}",
+    ]
+    said = [*(f":orange[:material/warning: {sentence}]" for sentence in alarms), f":gray[{' · '.join(facts)}]"]
+    st.markdown(" · ".join(f":small[{part}]" for part in said))
+
+
+def figures(found: Drift) -> None:
+    """Five figures, the first of what is listed, the others of what is open or judged."""
+    waiting = [one for one in found.every if one.triage.state in OPEN]
+    new = sum(one.triage.state == "new" for one in found.every)
+    both = sum(bool(one.both_injected) for one in waiting)
+    reached = sum(bool((one.older_injected or 0) + (one.newer_injected or 0)) for one in waiting)
+    here = precision_by_threshold(found.verdicts, (found.wanted.threshold,))[0]
+    of_all, of_open = f"of {number(len(found.every))}", f"of {number(len(waiting))} open"
+    shown = (
+        ("Listed", number(len(found.listed)), of_all, LISTED_HELP),
+        ("New", number(new), f"{number(len(found.earlier))} reopened" if found.earlier else None, NEW_HELP),
+        ("Reached agents", number(reached) if found.logged else MISSING, of_open, REACHED_HELP),
+        ("Both in a session", number(both) if found.logged else MISSING, of_open, BOTH_HELP),
+        (
+            "Right",
+            MISSING if here.share is None else percent(here.right, here.judged),
+            f"n = {number(here.judged)}" if here.share is not None else f"collecting, n = {number(here.judged)}",
+            PRECISION_HELP,
+        ),
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        for label, value, beside, explained in shown:
+            st.metric(
+                label, value, beside, delta_color="off", delta_arrow="off", border=True, width=METRIC_WIDTH,
+                height="stretch", help=explained,
+            )  # fmt: skip
+
+
+def draw_trends(found: Drift) -> None:
+    """Alerts by the day they arose and the open ones by age, of everything at this threshold."""
+    days, undated = trend(found.every, found.scope.since, found.scope.until)
+    frame = pd.DataFrame(
+        [(day.day, day.arisen, *day.open_by_age) for day in days], columns=["day", "arisen", *AGE_NAMES]
+    )
+    st.plotly_chart(
+        trends(frame, AGE_NAMES),
+        key="drift_trends",
+        config=QUIET,
+        alt="Alerts per day, and open alerts by age at the end of each day",
+    )
+    if undated:
+        st.caption(f"{counted(undated, 'alert')} without a date: in no bar.")
+
+
+def draw_precision(found: Drift) -> None:
+    """How often alerts were right at each threshold, by the verdicts given here."""
+    shares = precision_by_threshold(found.verdicts, STEPS)
+    st.plotly_chart(
+        precision_curve(
+            pd.DataFrame([vars(each) for each in shares]).astype({"share": "float64"}), found.wanted.threshold
+        ),
+        key="drift_precision",
+        config=QUIET,
+        alt="Share of judged alerts that were right, by threshold, with its interval",
+    )

@@ -1,0 +1,177 @@
+"""Drift alerts as files: exactly what the page lists, whole, on record before they are handed out."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import re
+import secrets
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from analysis.drift import ChangedMeanwhileError, find_alerts, found_of, read_alerts
+from controls import messages
+from controls.loading import store
+from queries.exports import RecordExport
+from queries.recorded import recording
+from reports.about import About
+from reports.formats import FORMATS, WRITERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from typing_extensions import Buffer
+
+    from analysis.alerts import Alert, AlertFilter, Found
+    from controls.access import Principal
+    from controls.drift import Drift
+    from queries.scope import Scope
+    from reports.formats import Form
+
+log = logging.getLogger("rankscope.exports")
+
+MOST_ROWS = 100_000
+MOST_BYTES = 50_000_000
+KIND = "drift-report"
+
+
+class ReportTooLargeError(Exception):
+    """More than a page hands out; the command line has no such limit."""
+
+
+class Capped(io.BytesIO):
+    """A file in memory that refuses to grow beyond what a page hands out."""
+
+    def write(self, content: Buffer, /) -> int:
+        """Write, or refuse."""
+        if self.tell() + memoryview(content).nbytes > MOST_BYTES:
+            raise ReportTooLargeError(f"expected at most {MOST_BYTES:,} bytes, found more")
+        return super().write(content)
+
+
+@dataclass(frozen=True)
+class DriftReport:
+    """What a click on one of the buttons gives: the alerts that pass a filter, as they are by then.
+
+    ``ready`` is the search that the page has made already; the bundle makes its own, because it shows the SQL.
+    """
+
+    principal: Principal
+    scope: Scope
+    filter: AlertFilter
+    ready: Callable[[], Found] | None = None
+
+    def content(self, form: Form, file_name: str) -> bytes:
+        """Search, write, record, and only then hand out."""
+        if self.ready is not None and form != "bundle":
+            try:
+                return self._content(form, file_name, self.ready)
+            except ChangedMeanwhileError:
+                log.info("export kind=%s searched anew: a statement had changed", KIND)
+        return self._content(form, file_name, lambda: find_alerts(store(), self.scope, self.filter))
+
+    def _content(self, form: Form, file_name: str, search: Callable[[], Found]) -> bytes:
+        out, counts = Capped(), Counter[str]()
+        with recording(store()) as asked:
+            found = search()
+            if len(found.fingerprints) > MOST_ROWS:
+                raise ReportTooLargeError(f"expected at most {MOST_ROWS:,} alerts, found {len(found.fingerprints):,}")
+            about = About.of(self.scope, self.filter, found, asked.asked)
+            WRITERS[form](_counted(read_alerts(store(), self.scope, found), counts), about, out)
+        content = out.getvalue()
+        self._record(form, file_name, about, counts, hashlib.sha256(content).hexdigest())
+        return content
+
+    def _record(self, form: Form, file_name: str, about: About, counts: Counter[str], digest: str) -> None:
+        if store().writer is None:
+            # nothing can be recorded where nothing can be written; the log still says it happened
+            log.warning("export kind=%s rows=%d not recorded: no write login", KIND, counts.total())
+            return
+        rows = dict(counts) or {self.scope.org or "": 0}
+        told = {**about.parameters(), "data_version": about.found.data_version, "sha256": digest}
+        RecordExport(KIND, form, told, rows, file_name, self.principal.name).record(store(), self.scope.reach)
+
+
+def report_buttons(
+    principal: Principal,
+    scope: Scope,
+    filter: AlertFilter,  # noqa: A002 - the page's word
+    *,
+    version: str = "",
+    rows: int | None = None,
+    ready: Callable[[], Found] | None = None,
+) -> None:
+    """A button per format; nothing is searched or built before the click, and the command line stands beside them."""
+    st.subheader("Reports", anchor=False)
+    if rows is not None and rows > MOST_ROWS:
+        messages.report_too_large(rows)
+    else:
+        report = DriftReport(principal, scope, filter, ready)
+        with st.container(horizontal=True, gap="small"):
+            for form, kept in FORMATS.items():
+                name = file_name(scope.org or "", version, kept.ending)
+                st.download_button(
+                    kept.label,
+                    _on_click(report, form, name),
+                    name,
+                    kept.mime,
+                    key=f"drift_report_{form}",
+                    on_click="ignore",
+                    icon=":material/folder_zip:" if form == "bundle" else ":material/download:",
+                )
+        st.caption(
+            "Each file holds every listed alert with both statements; HTML and PDF show the worst and count all. "
+            f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB a download fails: use the command. "
+            "Every file taken is recorded with your name."
+        )
+    with st.expander("The same from the command line"):
+        st.code(command(scope, filter), language=None, wrap_lines=True)
+
+
+def of_page(found: Drift, principal: Principal) -> None:
+    """The buttons for what a page lists; its own search is used again where it left nothing out."""
+    whole = found.left_out == 0
+    report_buttons(
+        principal,
+        found.scope,
+        found.wanted,
+        version=found.searched.version,
+        rows=len(found.listed) if whole else None,
+        ready=(lambda: found_of(found.searched, len(found.every), found.listed)) if whole else None,
+    )
+
+
+def file_name(org: str, version: str, ending: str) -> str:
+    """A name in plain ASCII that nobody can guess: 128 random bits."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", org.encode("ascii", "ignore").decode())[:40].strip("-") or "organization"
+    known = re.sub(r"[^A-Za-z0-9]", "", version)[:12] or "now"
+    return f"{KIND}-{plain}-{known}-{secrets.token_hex(16)}.{ending}"
+
+
+def command(scope: Scope, chosen: AlertFilter) -> str:
+    """The command that writes the same alerts; tenants' words are quoted for a shell."""
+    several = (("--kind", chosen.kinds), ("--agent", chosen.agents), ("--state", chosen.states))
+    last = scope.until.date().toordinal() - 1
+    words = ["python", "-m", "jobs", "drift-report", f"--org={scope.org}"]
+    words += [] if scope.project is None else [f"--project={scope.project}"]
+    words += [] if chosen.since is None else [f"--since={chosen.since:%Y-%m-%d}"]
+    words += [f"--from={scope.since:%Y-%m-%d}", f"--until={scope.until.date().fromordinal(last)}"]
+    words += [f"--threshold={chosen.threshold:g}"]
+    words += [f"--least-severity={chosen.least_severity:g}"] if chosen.least_severity else []
+    words += [f"{option}={value}" for option, values in several for value in sorted(map(str, values or ()))]
+    return shlex.join([*words, "--format=bundle", "--out=drift-report.zip"])
+
+
+def _counted(alerts: Iterable[Alert], counts: Counter[str]) -> Iterator[Alert]:
+    for alert in alerts:
+        counts[alert.org_id] += 1
+        yield alert
+
+
+def _on_click(report: DriftReport, form: Form, name: str) -> Callable[[], bytes]:
+    return lambda: report.content(form, name)

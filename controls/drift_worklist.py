@@ -1,0 +1,195 @@
+"""The worklist: alerts by harm, severity as its parts, how far each reached agents; a row's button opens it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from charts.look import DISPUTED
+from controls.address import said, say
+from controls.loading import store
+from controls.messages import MISSING, counted, number
+from queries.drift.observed import Texts
+from queries.engine import LIST
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ColumnConfig
+
+    from analysis.alerts import Listed
+    from controls.drift import Drift
+    from queries.drift.observed import TextRow
+
+PAGE = 50
+SNIPPET = 300  # characters of a statement in the list
+SIGNS = {
+    "new": "● new",
+    "acknowledged": "◐ acknowledged",
+    "investigating": "◑ investigating",
+    "resolved": "✓ resolved",
+    "false positive": "✕ false positive",
+    "snoozed": "◌ snoozed",
+}
+REOPENED = "↻ reopened"
+HARM = (
+    "severity · (1 + reach + 2 · together) / 4, with reach = min(1, log₂(1 + injections of both sides) / 10) and "
+    "together = min(1, log₂(1 + sessions given both) / 5). A quarter of the severity while nobody was given either."
+)
+SEVERITY = "100 · (0.4 · recency + 0.3 · domain + 0.3 · frequency) · (1 − gap / 2)"
+PARTS = {
+    "recency": "exp(−days / 30) of the newer statement, in whole days.",
+    "domain": "1 where a side speaks of security or compliance, 0.4 elsewhere.",
+    "frequency": "min(1, log₂(1 + observations on both sides) / 3).",
+    "gap": "Difference of the two weights: feedback has begun to decide, so it lowers the severity.",
+}
+
+
+def state_of(one: Listed, found: Drift) -> str:
+    """Where triage stands, with a sign; an alert that was judged under other words is marked."""
+    reopened = one.triage.state == "new" and (one.older.id, one.newer.id) in found.earlier
+    return REOPENED if reopened else SIGNS[one.triage.state]
+
+
+def opened() -> str | None:
+    """The fingerprint in the address."""
+    name = said("alert")
+    return name if name is not None and name.isalnum() and len(name) <= 64 else None  # noqa: PLR2004 - twice a fingerprint
+
+
+def open_alert(fingerprint: str | None) -> None:
+    """Put an alert into the address, or take it out."""
+    say(alert=fingerprint)
+
+
+def worklist(found: Drift) -> None:
+    """One page of the listed alerts, worst first."""
+    pages = max(1, -(-len(found.listed) // PAGE))
+    page = _page(pages)
+    rows = found.listed[(page - 1) * PAGE : page * PAGE]
+    texts = _texts(found, rows)
+    older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
+    fingerprints = tuple(one.fingerprint for one in rows)
+    chosen = opened()
+    shown = pd.DataFrame(
+        {
+            "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
+            "state": [state_of(one, found) for one in rows],
+            "harm": [one.harm for one in rows],
+            "severity": [one.severity for one in rows],
+            "parts": [[dict(one.parts).get(name, 0.0) for name in PARTS] for one in rows],
+            "both": [_counted(one.both_injected) for one in rows],
+            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
+            "kind": [one.kind.value for one in rows],
+            "older": older,
+            "newer": newer,
+            **{name: [dict(one.parts).get(name) for one in rows] for name in PARTS},
+            "overlap": [one.overlap for one in rows],
+            "arose": [one.newer.created_at for one in rows],
+            "agents": [" / ".join((one.older.agent_id or MISSING, one.newer.agent_id or MISSING)) for one in rows],
+            "project": [one.project_id for one in rows],
+            "owner": [one.triage.owner for one in rows],
+            "fingerprint": fingerprints,
+        }
+    ).astype({"arose": "datetime64[us, UTC]"})
+    st.caption(
+        f"{counted(len(found.listed), 'alert')}, the most harmful first"
+        + (f": {number((page - 1) * PAGE + 1)} to {number((page - 1) * PAGE + len(rows))}." if pages > 1 else ".")
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key=f"worklist_{page}",
+        height=458,
+        column_config={
+            "open": st.column_config.ButtonColumn(
+                "", width=72, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
+            ),
+            "state": st.column_config.TextColumn("State", width=118),
+            "harm": _bar("Harm", HARM),
+            "severity": _bar("Severity", SEVERITY),
+            "parts": st.column_config.BarChartColumn(
+                "Parts",
+                width=70,
+                y_min=0,
+                y_max=1,
+                color=DISPUTED,
+                help="Recency, domain, frequency and gap, each 0 to 1; the numbers stand at the right.",
+            ),
+            "kind": st.column_config.TextColumn("Kind", width=90),
+            "older": st.column_config.TextColumn("Older says", width=260),
+            "newer": st.column_config.TextColumn("Newer says", width=260),
+            "both": st.column_config.TextColumn("Both", width=52, help="Sessions of the window that were given both."),
+            "injected": st.column_config.TextColumn(
+                "Injected", width=75, help="Retrievals of the window that injected the older / the newer."
+            ),
+            **{
+                name: st.column_config.NumberColumn(name.capitalize(), width=85, format="%.2f", help=explained)
+                for name, explained in PARTS.items()
+            },
+            "overlap": st.column_config.NumberColumn(
+                "Overlap", width=75, format="%.2f", help="Share of the smaller claim's words that both have."
+            ),
+            "arose": st.column_config.DatetimeColumn(
+                "Arose (UTC)", format="D MMM YYYY", timezone="UTC", width=105, help="When the newer one was written."
+            ),
+            "agents": st.column_config.TextColumn("Agents, older / newer", width=170),
+            "project": st.column_config.TextColumn("Project", width=100),
+            "owner": st.column_config.TextColumn("Owner", width=100),
+            "fingerprint": st.column_config.TextColumn("Fingerprint", width=120),
+        },
+    )
+    if pages > 1:
+        key = f"pick_page_{page}"  # begins at the address's page; a value set beforehand is warned about
+        st.pagination(pages, default=page, key=key, on_change=_turned, args=(key,))
+
+
+def neighbours(found: Drift, one: Listed | None) -> tuple[str | None, str | None]:
+    """The alerts before and after one by harm, also where it has just left the list; the first, where it is unknown."""
+    if one is None:
+        return None, found.listed[0].fingerprint if found.listed else None
+    place = (-one.harm, one.fingerprint)
+    keys = [(-each.harm, each.fingerprint) for each in found.listed]
+    before, after = bisect_left(keys, place), bisect_right(keys, place)
+    return keys[before - 1][1] if before else None, keys[after][1] if after < len(keys) else None
+
+
+def _bar(label: str, explained: str) -> ColumnConfig:
+    return st.column_config.ProgressColumn(
+        label, width=90, format="%.3g", min_value=0, max_value=100, help=explained, color=DISPUTED
+    )
+
+
+def _page(pages: int) -> int:
+    value = said("page") or ""
+    page = int(value) if value.isascii() and value.isdigit() and len(value) <= 4 else 1  # noqa: PLR2004 - of any list
+    return min(max(page, 1), pages)
+
+
+def _turned(key: str) -> None:
+    page = st.session_state[key]
+    say(page=None if page == 1 else str(page))
+
+
+def _clicked(fingerprints: tuple[str, ...]) -> None:
+    clicked = st.session_state["open_alert"]
+    if clicked is not None and 0 <= clicked["row"] < len(fingerprints):
+        open_alert(fingerprints[clicked["row"]])
+
+
+def _texts(found: Drift, rows: tuple[Listed, ...]) -> dict[str, TextRow]:
+    ids = tuple(sorted({side.id for one in rows for side in (one.older, one.newer)}))
+    with store().reading(found.scope.reach, LIST, name="worklist") as snapshot:
+        return Texts(found.scope, ids, SNIPPET).ask(snapshot)
+
+
+def _snippet(texts: dict[str, TextRow], one: Listed, side: str) -> str:
+    row = texts.get((one.older if side == "older" else one.newer).id)
+    if row is None:
+        return "no longer stored"
+    return " ".join(row.content.split()) + ("…" if row.characters > len(row.content) else "")
+
+
+def _counted(value: int | None) -> str:
+    return MISSING if value is None else number(value)

@@ -1,0 +1,77 @@
+"""Drift Alerts: which memories contradict each other, how far both reached agents, and what was decided about it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from controls import (
+    drift,
+    drift_alert,
+    drift_filters,
+    drift_pairs,
+    drift_reports,
+    drift_triage,
+    drift_worklist,
+    links,
+    messages,
+)
+from controls.view import view
+
+if TYPE_CHECKING:
+    from controls.access import Principal
+    from controls.drift import Drift
+    from queries.scope import Scope
+
+
+def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
+    """One alert whole: decide about it, read it, follow it."""
+    one = drift_alert.current(found, fingerprint)
+    st.subheader("Alert", anchor=False)
+    drift_triage.steps(found, one)
+    if one is None:
+        messages.unknown_alert()
+        return
+    drift_alert.statements(found, one)
+    drift_triage.panel(found, one, principal)
+    drift_alert.facts(found, one)
+    drift_alert.lives(found, one)
+
+
+def main(scope: Scope, principal: Principal) -> None:
+    """Figures and trends beside the sliders, the worklist, and the alert that was opened."""
+    searched = drift.search(scope)
+    if searched is None:
+        return
+    top = st.container()
+    with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
+        picture, panel = st.container(width=drift.PICTURE), st.container(width=drift.PANEL)
+    with panel:
+        agents = {side.agent_id for one in searched[0].found for side in (one.older, one.newer)}
+        wanted, below = drift_filters.choose(agent for agent in agents if agent)
+    found = drift.gather(scope, *searched, wanted, datetime.now(UTC))
+    with top:
+        drift.trust(found)
+        drift.figures(found)
+    with picture:
+        drift.draw_trends(found)
+    with below:
+        drift.draw_precision(found)
+    if found.listed:
+        drift_worklist.worklist(found)
+    else:
+        messages.no_alerts(filtered=bool(found.every))
+    opened = drift_worklist.opened()
+    if opened is not None:
+        draw_opened(found, opened, principal)
+    drift_reports.of_page(found, principal)
+    drift_pairs.pairs(scope, principal)
+
+
+links.follow("drift_alerts.py")
+if view().scope.org is None:
+    messages.drift_needs_one_organization()
+else:
+    main(view().scope, view().principal)

@@ -1,0 +1,1 @@
+"""What Drift Alerts asks the store: statements to compare, how far they reached agents, and where triage stands."""

@@ -1,0 +1,169 @@
+"""The observations that are searched for contradictions, the version of that search's input, and whole texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    Date,
+    Text,
+    Uuid,
+    any_,
+    bindparam,
+    cast,
+    func,
+    literal,
+    literal_column,
+    select,
+    tuple_,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
+
+from queries import own_schema, schema
+from queries.aggregation_input import ACTIVE, LIMIT, LONGEST, READ
+from queries.engine import AGGREGATE
+from queries.moments import datable_microseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Select
+
+    from queries.scope import Scope
+
+# Raise it when a search finds other things in the same data.
+PROCEDURE = "drift 1"
+
+
+def watched(scope: Scope) -> ColumnElement[bool]:
+    """The active observations of an organization and, if the scope names one, a project, whatever the window."""
+    return scope.tenant(schema.observations) & (schema.observations.c.status == ACTIVE)
+
+
+@dataclass(frozen=True)
+class InputRow:
+    """The version of what a search reads, how many active observations there are, and the snapshot's time."""
+
+    version: str
+    active: int
+    now: datetime
+
+
+@dataclass(frozen=True)
+class InputVersion:
+    """A text that differs whenever a search would: observations, opposition pairs, and the day, which ages severity.
+
+    Each project is hashed for itself: an observation that moves to another meets other statements there.
+    """
+
+    scope: Scope
+    row: ClassVar[type] = InputRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """One row, also where the scope has no observation."""
+        table, pairs = schema.observations, own_schema.opposition_pairs
+        hashed = func.hash_record_extended(tuple_(*(table.c[name] for name in READ)), literal_column("0"))
+        each = (
+            select(table.c.project_id, func.count().label("active"), func.sum(hashed).label("summed"))
+            .where(watched(self.scope))
+            .group_by(table.c.project_id)
+            .cte("each")
+        )
+        one = func.jsonb_build_array(each.c.project_id, each.c.active, each.c.summed).cast(Text)
+        stored = select(func.string_agg(one, aggregate_order_by(literal(","), one))).scalar_subquery()
+        pair = func.jsonb_build_array(pairs.c.one, pairs.c.other).cast(Text)
+        listed = func.string_agg(pair, aggregate_order_by(literal(","), pair))
+        opposed = select(listed).where(pairs.c.org_id == self.scope.org).scalar_subquery()
+        day = cast(func.timezone("UTC", func.now()), Date)
+        active = func.coalesce(select(func.sum(each.c.active)).scalar_subquery(), literal_column("0"))
+        columns: tuple[ColumnElement[Any], ...] = (
+            func.md5(func.concat_ws("/", literal(PROCEDURE), day, stored, opposed)),
+            cast(active, BigInteger),
+            func.now(),
+        )
+        return select(*columns)
+
+    def ask(self, connection: Connection) -> InputRow:
+        """The version in this connection's snapshot."""
+        return InputRow(*connection.execute(self.statement()).one())
+
+
+class ObservedRow(NamedTuple):
+    """One observation as a search reads it; a time that no calendar holds is none."""
+
+    id: str
+    project_id: str | None
+    content: str
+    weight: float
+    created_us: int | None
+    agent_id: str | None
+    session_id: str | None
+
+
+@dataclass(frozen=True)
+class NewestObserved:
+    """The newest active observations of a scope, at most 10 000, as an aggregation pass reads them."""
+
+    scope: Scope
+
+    def statement(self) -> Select[Any]:
+        """Texts are cut where a pass cuts them, so that both find the same fingerprints."""
+        table = schema.observations
+        return (
+            select(
+                table.c.id.cast(Text),
+                table.c.project_id,
+                func.left(table.c.content, LONGEST),
+                func.coalesce(table.c.weight, 1.0),
+                datable_microseconds(table.c.created_at),
+                table.c.agent_id,
+                table.c.session_id,
+            )
+            .where(watched(self.scope))
+            .order_by(table.c.created_at.desc(), table.c.id)
+            .limit(LIMIT)
+        )
+
+    def ask(self, connection: Connection) -> list[ObservedRow]:
+        """The rows, newest first."""
+        return [ObservedRow(*row) for row in connection.execute(self.statement())]
+
+
+class TextRow(NamedTuple):
+    """A text, its hash as the platform keeps it, and how long it is."""
+
+    content: str
+    content_hash: str
+    characters: int
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What observations of one organization say, whole or at most so many characters."""
+
+    scope: Scope
+    ids: tuple[str, ...]
+    longest: int | None = None
+
+    def statement(self) -> Select[Any]:
+        """By primary key."""
+        table = schema.observations
+        content: ColumnElement[str] = (
+            table.c.content if self.longest is None else func.left(table.c.content, self.longest)
+        )
+        return select(table.c.id.cast(Text), content, table.c.content_hash, func.length(table.c.content)).where(
+            self.scope.tenant(table), table.c.id == any_(uuids(self.ids))
+        )
+
+    def ask(self, connection: Connection) -> dict[str, TextRow]:
+        """By id; what is gone has no entry."""
+        return {row[0]: TextRow(*row[1:]) for row in connection.execute(self.statement())}
+
+
+def uuids(ids: Sequence[str]) -> ColumnElement[Any]:
+    """Ids as one bound array, however many."""
+    return bindparam(None, list(ids), type_=ARRAY(Uuid(as_uuid=False)))

@@ -1,0 +1,146 @@
+"""Where triage stands: per alert, its history, and what was said of earlier alerts about the same two observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from sqlalchemy import Text, and_, any_, bindparam, func, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
+
+from queries import own_schema
+from queries.drift.exposure import Pair, paired
+from queries.engine import LIST
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement, Connection, Select
+
+    from queries.scope import Scope
+
+table = own_schema.drift_triage
+
+
+class TriageRow(NamedTuple):
+    """What is stored of one alert's triage, under the store's names."""
+
+    fingerprint: str
+    state: str
+    verdict: str | None
+    owner: str | None
+    note: str
+    snoozed_until: datetime | None
+    version: int
+    changed_by: str
+    changed_at: datetime
+
+
+@dataclass(frozen=True)
+class TriageOf:
+    """What triage says of these alerts of one organization; one that nobody touched has no entry."""
+
+    org_id: str
+    fingerprints: tuple[str, ...]
+
+    def statement(self) -> Select[Any]:
+        """By primary key."""
+        names = (table.c[name] for name in TriageRow._fields)
+        wanted = bindparam(None, list(self.fingerprints), type_=ARRAY(Text))
+        return select(*names).where(table.c.org_id == self.org_id, table.c.fingerprint == any_(wanted))
+
+    def ask(self, connection: Connection) -> dict[str, TriageRow]:
+        """By fingerprint."""
+        if not self.fingerprints:
+            return {}
+        return {row[0]: TriageRow(*row) for row in connection.execute(self.statement())}
+
+
+@dataclass(frozen=True)
+class EarlierTriage:
+    """The latest triage of other alerts about the same two observations; a pair without one has no entry."""
+
+    org_id: str
+    pairs: tuple[Pair, ...]
+    fingerprints: tuple[str, ...]
+
+    def statement(self) -> Select[Any]:
+        """The newest of each pair, those asked about left out."""
+        pairs = paired(self.pairs)
+        known = bindparam(None, list(self.fingerprints), type_=ARRAY(Text))
+        same = and_(table.c.older == pairs.c.older, table.c.newer == pairs.c.newer)
+        names = [table.c[name] for name in TriageRow._fields]
+        columns: list[ColumnElement[Any]] = [table.c.older.cast(Text), table.c.newer.cast(Text), *names]
+        return (
+            select(*columns)
+            .select_from(pairs.join(table, same))
+            .where(table.c.org_id == self.org_id, ~(table.c.fingerprint == any_(known)))
+            .ext(distinct_on(table.c.older, table.c.newer))
+            .order_by(table.c.older, table.c.newer, table.c.changed_at.desc())
+        )
+
+    def ask(self, connection: Connection) -> dict[Pair, TriageRow]:
+        """By both ids, the older first."""
+        if not self.pairs:
+            return {}
+        return {(row[0], row[1]): TriageRow(*row[2:]) for row in connection.execute(self.statement())}
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Up to which threshold each judged alert of an organization is found, and whether it was right to alert."""
+
+    org_id: str
+
+    def statement(self) -> Select[Any]:
+        """Only what someone decided: resolved is right, whichever side or both; false positive is wrong."""
+        judged = table.c.state.in_(("resolved", "false_positive"))
+        columns: tuple[ColumnElement[Any], ...] = (table.c.found_up_to, table.c.state == "resolved")
+        return select(*columns).where(table.c.org_id == self.org_id, judged, table.c.found_up_to.is_not(None))
+
+    def ask(self, connection: Connection) -> list[tuple[float, bool]]:
+        """(highest threshold, right) of each."""
+        return [(float(most), bool(right)) for most, right in connection.execute(self.statement())]
+
+
+@dataclass(frozen=True)
+class NewAlertsRow:
+    """One organization's contradictions as its last aggregation passes kept them."""
+
+    org_id: str
+    alerts: int
+    new: int
+
+
+@dataclass(frozen=True)
+class NewAlerts:
+    """Contradictions of each organization's standing results that nobody has triaged; no row where no pass finished."""
+
+    scope: Scope
+    row: ClassVar[type] = NewAlertsRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """Of every project the newest finished pass; a snooze that is over counts as new."""
+        runs, found = own_schema.aggregation_runs, own_schema.contradictions
+        standing = (
+            select(runs.c.org_id, runs.c.id)
+            .where(self.scope.tenant(runs), runs.c.state == "done")
+            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
+            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
+            .cte("standing")
+        )
+        over = and_(table.c.state == "snoozed", table.c.snoozed_until <= func.now())
+        new = or_(table.c.fingerprint.is_(None), table.c.state == "new", over)
+        here = and_(found.c.org_id == standing.c.org_id, found.c.run_id == standing.c.id)
+        mine = and_(table.c.org_id == found.c.org_id, table.c.fingerprint == found.c.fingerprint)
+        columns: tuple[ColumnElement[Any], ...] = (
+            standing.c.org_id,
+            func.count(found.c.fingerprint),
+            func.count(found.c.fingerprint).filter(new),
+        )
+        return (
+            select(*columns)
+            .select_from(standing.outerjoin(found, here).outerjoin(table, mine))
+            .group_by(standing.c.org_id)
+        )

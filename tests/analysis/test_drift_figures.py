@@ -1,0 +1,76 @@
+"""What verdicts and dates add up to, with the arithmetic written out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.alerts import Listed, Origin, Triage
+from analysis.drift_figures import FLOOR, precision_by_threshold, trend, wilson
+from analysis.drift_pairs import checked_pairs
+from queries.drift.opposing import PairError
+from ranking.contradictions import Kind
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def alert(days_ago: float | None, triage: Triage | None = None) -> Listed:
+    created = None if days_ago is None else NOON - timedelta(days=days_ago)
+    side = Origin("id", None, None, created, 1.0, 1, 1)
+    return Listed(None, "f", Kind.VALUE, "r", 1.0, 50.0, (), (), side, side, 0.3, 1.0, triage=triage or Triage())
+
+
+class TestPrecision:
+    def test_each_threshold_counts_what_is_still_found_there(self) -> None:
+        verdicts = [(0.4, False)] * 6 + [(1.0, True)] * 12 + [(1.0, False)] * 4
+        low, high = precision_by_threshold(verdicts, (0.3, 0.5))
+        assert (low.right, low.judged, low.share) == (12, 22, 12 / 22)
+        assert (high.right, high.judged, high.share) == (12, 16, 12 / 16)
+
+    def test_few_verdicts_say_nothing(self) -> None:
+        few, enough = (precision_by_threshold([(1.0, True)] * n, (0.5,))[0] for n in (FLOOR - 1, FLOOR))
+        assert (few.judged, few.share, few.low, few.high) == (9, None, None, None)
+        assert enough.share == 1.0
+
+    def test_wilsons_interval_by_hand(self) -> None:
+        z = 1.959964
+        middle = (0.75 + z * z / 40) / (1 + z * z / 20)
+        half = z / (1 + z * z / 20) * sqrt(0.75 * 0.25 / 20 + z * z / 1600)
+        assert wilson(15, 20) == pytest.approx((middle - half, middle + half))
+        assert wilson(15, 20) == pytest.approx((0.531, 0.888), abs=0.001)
+
+    @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+    def test_the_interval_holds_the_share(self, drawn: tuple[int, int]) -> None:
+        right, judged = drawn
+        low, high = wilson(right, judged)
+        assert 0 <= low <= right / judged + 1e-12
+        assert right / judged - 1e-12 <= high <= 1
+
+
+class TestTrend:
+    def test_arisen_and_open_by_age(self) -> None:
+        closed = Triage("resolved", "newer", version=1, changed_at=NOON - timedelta(days=1))
+        waiting = Triage("acknowledged", version=1, changed_at=NOON - timedelta(days=1))
+        listed = [alert(1), alert(1, closed), alert(10, waiting), alert(40), alert(200), alert(None)]
+        since = datetime(2026, 3, 9, tzinfo=UTC)
+        (first, second), undated = trend(listed, since, since + timedelta(days=2))
+        assert undated == 1
+        assert (first.arisen, first.open_by_age) == (2, (1, 1, 1, 1))
+        assert (second.arisen, second.open_by_age) == (0, (1, 1, 1, 1))
+
+    def test_what_was_closed_later_was_open_before(self) -> None:
+        closed = Triage("false positive", version=1, changed_at=NOON)
+        since = datetime(2026, 3, 8, tzinfo=UTC)
+        days, _ = trend([alert(5, closed)], since, since + timedelta(days=3))
+        assert [sum(day.open_by_age) for day in days] == [1, 1, 0]
+
+
+class TestPairs:
+    def test_two_words_of_one_stem_are_no_opposites(self) -> None:
+        with pytest.raises(PairError, match="stem"):
+            checked_pairs([("enabled", "enables")])
+        assert checked_pairs([("read-only", "writable")]) == (("read-only", "writable"),)

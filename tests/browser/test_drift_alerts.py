@@ -1,0 +1,203 @@
+"""Drift Alerts in a real browser: sliders and their address, triage by keyboard, two operators, hostile texts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from playwright.sync_api import expect
+
+from analysis.alerts import AlertFilter
+from analysis.drift import find_alerts
+from queries.engine import Store, make_engine
+from tests import sample
+from tests.app_server import AppServer
+from tests.browser.conftest import Visit
+from tests.drift_store import LOGS, PORTS, RETRIES, add_given, add_pair, window
+from tests.hostile import MARKDOWN, MARKUP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+
+@pytest.fixture(scope="module")
+def database(cluster: Cluster, template: str) -> Iterator[str]:
+    name = cluster.create(template)
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def keeper(cluster: Cluster, database: str) -> Iterator[Owner]:
+    with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
+        yield owner
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer]:
+    """Acme and Birch with three contradictions each; Cedar with hostile ones."""
+    for org, title in (("org_a", "Acme"), ("org_b", "Birch"), ("org_c", "Cedar")):
+        sample.add_organization(keeper, org, title)
+    for org in ("org_a", "org_b"):
+        add_pair(keeper, org, "ports", PORTS)
+        add_pair(keeper, org, "logs", LOGS, days=40)
+        retries = add_pair(keeper, org, "retries", RETRIES, days=50)
+        for session in range(8):
+            sample.add_session(keeper, org, f"s{session}")
+            add_given(keeper, org, f"s{session}", list(retries))
+    for number, hostile in enumerate((*MARKUP, *MARKDOWN)):
+        subject = f"The z{number}q collector listens on port"
+        add_pair(keeper, "org_c", f"h{number}", (f"{subject} 8080. {hostile}", f"{subject} 9090. {hostile}"))
+    started = AppServer(
+        DATABASE_URL=cluster.plain_url("dash_read", database),
+        RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", database),
+    )
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def prints(cluster: Cluster, database: str, server: AppServer) -> dict[str, tuple[str, ...]]:
+    """The fingerprints of each organization, the most harmful first."""
+    assert server
+    store = Store(make_engine(cluster.url("dash_read", database), name="prints"))
+    found = {org: find_alerts(store, window(org), AlertFilter(0.5)).fingerprints for org in ("org_a", "org_b", "org_c")}
+    store.close()
+    return found
+
+
+def searched(visit: Visit) -> Page:
+    """The page once the search is over; a worker starts with the first one."""
+    expect(visit.page.get_by_text("Both in a session")).to_be_visible(timeout=90_000)
+    return visit.settled()
+
+
+def opened(visit: Visit, address: str) -> Page:
+    visit.page.goto(address)
+    return searched(visit)
+
+
+def state(owner: Owner, fingerprint: str) -> tuple[Any, ...] | None:
+    return owner.execute(
+        "select state, version from rankscope.drift_triage where fingerprint = %s", (fingerprint,)
+    ).fetchone()
+
+
+def events(owner: Owner, fingerprint: str) -> int:
+    row = owner.execute(
+        "select count(*) from rankscope.drift_triage_events where fingerprint = %s", (fingerprint,)
+    ).fetchone()
+    assert row
+    return int(row[0])
+
+
+def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_a")
+    expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible()
+    handle = page.get_by_role("slider", name="Threshold")
+    for _ in range(8):
+        handle.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"t=0\.9"), timeout=20_000)
+    expect(page.get_by_text("2 alerts, the most harmful first.")).to_be_visible(timeout=20_000)
+    page.reload()
+    searched(visit)
+    expect(page.get_by_text("2 alerts, the most harmful first.")).to_be_visible()
+    expect(page.get_by_role("slider", name="Threshold")).to_have_value("0.9")
+    assert visit.foreign_requests(server.url) == []
+
+
+def test_triage_by_keyboard_and_after_a_reload(
+    visit: Visit, server: AppServer, keeper: Owner, prints: dict[str, tuple[str, ...]]
+) -> None:
+    first, second, _ = prints["org_a"]
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_a&alert={first}")
+    expect(page.get_by_text("alert 1 of 3")).to_be_visible()
+    note = page.get_by_label("Note", exact=True)
+    note.fill("a fine affair")  # letters of a note decide nothing
+    note.press("Tab")
+    page.locator("h1").click()
+    visit.settled()
+    page.keyboard.press("a")
+    expect(page.get_by_text("Saved.")).to_be_visible(timeout=20_000)
+    assert state(keeper, first) == ("acknowledged", 1)
+    visit.settled()
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(second), timeout=20_000)
+    visit.settled()
+    page.keyboard.press("f")
+    expect(page.get_by_text("not in the list as filtered")).to_be_visible(timeout=20_000)
+    assert state(keeper, second) == ("false_positive", 1)
+    visit.settled()
+    page.keyboard.press("p")
+    expect(page).to_have_url(re.compile(first), timeout=20_000)
+    visit.settled()
+    page.keyboard.press("2")
+    expect(page.get_by_text("✓ resolved · the newer is right")).to_be_visible(timeout=20_000)
+    page.reload()
+    searched(visit)
+    expect(page.get_by_text("✓ resolved · the newer is right")).to_be_visible()
+    assert (state(keeper, first), events(keeper, first)) == (("resolved", 2), 2)
+    assert keeper.execute(
+        "select note from rankscope.drift_triage_events where fingerprint = %s order by id", (first,)
+    ).fetchone() == ("a fine affair",)
+
+
+def test_two_operators_on_one_alert_and_a_double_click(
+    visit: Visit, browser: Browser, server: AppServer, keeper: Owner, prints: dict[str, tuple[str, ...]]
+) -> None:
+    shared = prints["org_b"][0]
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    other = Visit(context)
+    for each in (visit, other):
+        opened(each, f"{server.url}/drift_alerts?org=org_b&alert={shared}")
+    visit.page.get_by_role("button", name=re.compile("Investigate")).dblclick()
+    expect(visit.page.get_by_text("Saved.")).to_be_visible(timeout=20_000)
+    assert (state(keeper, shared), events(keeper, shared)) == (("investigating", 1), 1)
+    other.page.get_by_role("button", name=re.compile("False positive")).click()
+    told = other.page.get_by_text("Nothing was saved: someone else was faster")
+    expect(told).to_be_visible(timeout=20_000)
+    expect(other.page.get_by_text(re.compile("new → investigating by"))).to_be_visible()
+    assert (state(keeper, shared), events(keeper, shared)) == (("investigating", 1), 1)
+    other.settled()
+    other.page.get_by_role("button", name=re.compile("False positive")).click()
+    expect(other.page.get_by_text("Saved.")).to_be_visible(timeout=20_000)
+    assert state(keeper, shared) == ("false_positive", 2)
+    context.close()
+
+
+@pytest.mark.long
+def test_hostile_texts_are_shown_and_not_obeyed(
+    visit: Visit, server: AppServer, prints: dict[str, tuple[str, ...]]
+) -> None:
+    assert len(prints["org_c"]) > 25
+    for fingerprint in prints["org_c"][::4]:
+        page = opened(visit, f"{server.url}/drift_alerts?org=org_c&alert={fingerprint}")
+        expect(page.get_by_text(re.compile("Shown by “8080”"))).to_be_visible()
+        assert page.evaluate("window.__x") is None
+    assert visit.foreign_requests(server.url) == []
+    assert visit.dialogs == []
+
+
+@pytest.mark.long
+def test_opposition_pairs_are_edited_saved_and_reset(visit: Visit, server: AppServer, keeper: Owner) -> None:
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_a&state=new,acknowledged,resolved,false_positive")
+    expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible()
+    keeper.execute("insert into rankscope.opposition_pairs values ('org_a', 'hot', 'cold', 'me')")
+    page.reload()
+    searched(visit)
+    expect(page.get_by_text("2 alerts, the most harmful first.")).to_be_visible(timeout=30_000)
+    page.get_by_text("Opposition pairs: 1, set here").click()
+    page.get_by_role("button", name="Reset to defaults").last.click()
+    expect(page.get_by_text("Saved.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible(timeout=30_000)
+    assert keeper.execute("select action, removed from rankscope.opposition_changes").fetchall() == [
+        ("reset", [["hot", "cold"]])
+    ]

@@ -1,0 +1,184 @@
+"""Reports from the page: the filtered set, on record, under a name nobody can guess, up to what a page may hand out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from analysis.alerts import OPEN, AlertFilter
+from analysis.drift import find_alerts, read_alerts
+from controls import drift_reports
+from controls.access import Principal
+from controls.drift_reports import DriftReport, ReportTooLargeError, command, file_name
+from controls.loading import store
+from jobs.__main__ import parser, run
+from queries.scope import EVERYTHING, Scope
+from ranking.contradictions import Kind
+from reports.about import permalink
+from reports.formats import FORMATS
+from tests.hostile import TEXTS
+from tests.jobs.command import ROOT
+from tests.pages.application import application
+from tests.reports.planted import TODAY, plant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from analysis.alerts import Found
+    from tests.conftest import Cluster
+
+ANN = Principal("ann", "viewer", frozenset({"org_a"}), "test")
+PAGE = ROOT / "tests" / "controls" / "drift_reports_page.py"
+SUBJECTS = ("one", "two", "three")
+
+
+@pytest.fixture(scope="module")
+def database(cluster: Cluster, template: str) -> Iterator[str]:
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        plant(owner, "org_a", SUBJECTS)
+        plant(owner, "org_b", ["CANARY-B"], first=1_000)
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture
+def scope(cluster: Cluster, database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scope]:
+    """A scope in the store that this process has open."""
+    monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", database))
+    with application(cluster.plain_url("dash_read", database)):
+        last = TODAY.date()
+        yield Scope.of_days(ANN.reach, last - timedelta(days=29), last, "org_a").named("Acme")
+        store().close()
+
+
+def recorded(cluster: Cluster, database: str) -> dict[str, Any]:
+    columns = "org_id, kind, format, rows, file_name, actor, filter"
+    row = cluster.run(f"select {columns} from rankscope.exports order by id desc limit 1", database)[0]  # noqa: S608
+    return dict(zip(columns.split(", "), row, strict=True))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_click_gives_the_filtered_set_and_leaves_a_record(
+    cluster: Cluster, database: str, scope: Scope, form: Any  # noqa: ANN401 - a format
+) -> None:  # fmt: skip
+    content = DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")
+    row = recorded(cluster, database)
+    told = row.pop("filter")
+    assert row == {
+        "org_id": "org_a", "kind": "drift-report", "format": form, "rows": 3, "file_name": "name", "actor": "ann",
+    }  # fmt: skip
+    assert told["sha256"] == hashlib.sha256(content).hexdigest()
+    assert (told["threshold"], told["organization"]) == (0.5, "org_a")
+    assert b"CANARY" not in content
+    if form == "json":
+        alerts = list(read_alerts(store(), scope, find_alerts(store(), scope, AlertFilter(0.5))))
+        assert [one["fingerprint"] for one in json.loads(content)["alerts"]] == [one.fingerprint for one in alerts]
+
+
+def test_what_the_page_has_searched_is_used_again_and_gives_the_same(scope: Scope) -> None:
+    searched: list[Found] = []
+
+    def ready() -> Found:
+        searched.append(find_alerts(store(), scope, AlertFilter(0.5)))
+        return searched[0]
+
+    for form, searches in (("csv", 1), ("json", 2), ("bundle", 2)):
+        fresh = DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")  # type: ignore[arg-type]
+        again = DriftReport(ANN, scope, AlertFilter(0.5), ready).content(form, "name")  # type: ignore[arg-type]
+        assert again == fresh
+        assert len(searched) == searches, form
+
+
+def test_the_command_that_the_page_shows_writes_the_same_bytes(
+    scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = AlertFilter(0.5, states=frozenset(OPEN))
+    monkeypatch.chdir(tmp_path)
+    assert run(shlex.split(command(scope, wanted))[3:]) == 0
+    (written,) = tmp_path.iterdir()
+    assert written.name == "drift-report.zip"
+    assert written.read_bytes() == DriftReport(ANN, scope.named("org_a <b>"), wanted).content("bundle", "name")
+
+
+def test_a_text_that_changed_since_the_page_was_drawn_is_searched_anew(
+    cluster: Cluster, database: str, scope: Scope
+) -> None:
+    before = find_alerts(store(), scope, AlertFilter(0.5))
+    cluster.run("update observations set content = content || ' Since June.' where org_id = 'org_a'", database)
+    told = json.loads(DriftReport(ANN, scope, AlertFilter(0.5), lambda: before).content("json", "name"))
+    assert len(told["alerts"]) == len(SUBJECTS)
+    assert all(one["older"]["content"].endswith(" Since June.") for one in told["alerts"])
+
+
+def test_above_the_caps_nothing_is_handed_out_or_recorded(
+    cluster: Cluster, database: str, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LOAD-9: the caps themselves are 100 000 alerts and 50 MB."""
+    assert (drift_reports.MOST_ROWS, drift_reports.MOST_BYTES) == (100_000, 50_000_000)
+    before = cluster.run("select count(*) from rankscope.exports", database)
+    monkeypatch.setattr(drift_reports, "MOST_ROWS", 2)
+    with pytest.raises(ReportTooLargeError, match="at most 2 alerts, found 3"):
+        DriftReport(ANN, scope, AlertFilter(0.5)).content("csv", "name")
+    monkeypatch.setattr(drift_reports, "MOST_ROWS", 3)
+    monkeypatch.setattr(drift_reports, "MOST_BYTES", 1_000)
+    for form in ("csv", "pdf", "bundle"):
+        with pytest.raises(ReportTooLargeError, match="at most 1,000 bytes"):
+            DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")
+    assert cluster.run("select count(*) from rankscope.exports", database) == before
+
+
+@pytest.mark.parametrize("org", [*TEXTS, "org_a", "", "\0", "../../etc"])
+def test_a_file_name_is_plain_and_cannot_be_guessed(org: str) -> None:
+    """HOS-4 and ISO-8."""
+    names = {file_name(org, "0123456789abcdef", "csv") for _ in range(3)}
+    assert len(names) == 3
+    for name in names:
+        assert re.fullmatch(r"drift-report-[A-Za-z0-9-]{1,40}-0123456789ab-[0-9a-f]{32}\.csv", name)
+
+
+@pytest.mark.parametrize("org", ["org_a", "--out", 'a\'b "c" $(d) `e` ;f', "\u202eg"])
+def test_the_command_asks_for_the_same(org: str) -> None:
+    first, last = TODAY.date() - timedelta(days=6), TODAY.date()
+    scope = Scope.of_days(EVERYTHING, first, last, org, "p 1")
+    wanted = AlertFilter(
+        0.6, 25.0, frozenset({Kind.VALUE, Kind.NEGATION}), frozenset({"-x", "y"}), frozenset({"new", "false positive"})
+    )
+    words = shlex.split(command(scope, wanted))
+    assert words[:3] == ["python", "-m", "jobs"]
+    args = parser().parse_args(words[3:])
+    assert (args.org, args.project, args.threshold, args.least_severity) == (org, "p 1", 0.6, 25.0)
+    assert (args.first, args.last, args.since) == (first, last, None)
+    assert (set(args.kind), set(args.agent), set(args.state)) == (
+        {"value", "negation"}, {"-x", "y"}, {"new", "false positive"},
+    )  # fmt: skip
+
+
+def test_the_permalink_is_the_pages_own_address() -> None:
+    scope = Scope.of_days(EVERYTHING, TODAY.date(), TODAY.date(), "org a", None)
+    day = f"{TODAY:%Y-%m-%d}"
+    always = f"/drift_alerts?org=org+a&window=custom&from={day}&to={day}"
+    every = "new,acknowledged,investigating,resolved,false_positive,snoozed"
+    assert permalink(scope, AlertFilter(0.5)) == f"{always}&t=0.5&state={every}"
+    chosen = AlertFilter(0.35, 25.0, frozenset({Kind.VALUE}), frozenset({"a b"}), frozenset(OPEN))
+    assert permalink(scope, chosen) == f"{always}&t=0.35&sev=25&kind=value&agent=a+b"
+
+
+@pytest.mark.parametrize(("rows", "buttons"), [(100_000, 7), (100_001, 0)])
+def test_too_many_for_a_page_are_left_to_the_command_beside_it(
+    cluster: Cluster, database: str, rows: int, buttons: int
+) -> None:
+    with application(cluster.plain_url("dash_read", database), PAGE, rows=str(rows)) as page:
+        page.run()
+        assert not page.exception
+        assert len(page.get("download_button")) == buttons
+        assert [info.value.split(" are more")[0] for info in page.info] == ([] if buttons else ["100,001 alerts"])
+        assert page.code[0].value.startswith("python -m jobs drift-report '--org=org '\"'\"'<b>' --from=2026-03-01")

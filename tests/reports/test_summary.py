@@ -1,0 +1,76 @@
+"""The figures of a report against the same counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from analysis.alerts import Triage
+from reports.summary import Summary, findings
+from tests.reports.alerts import NOW, alert, alerts
+
+DAY = datetime(2026, 3, 29, tzinfo=UTC)
+
+
+def counted(*some: object) -> Summary:
+    summary = Summary(DAY)
+    for one in some:
+        summary.add(one)  # type: ignore[arg-type]
+    return summary
+
+
+def dated(days: float, number: int = 1) -> object:
+    one = alert(number, triage=Triage("new"))
+    return replace(one, newer=replace(one.newer, created_at=DAY - timedelta(days=days)))
+
+
+def test_every_alert_is_counted_once_in_each_picture() -> None:
+    summary = counted(*alerts(120))
+    assert summary.number == 120
+    assert [bar.value for bar in summary.by_kind()] == [30, 30, 30, 30]
+    assert [bar.value for bar in summary.by_state()] == [20] * 6
+    assert sum(bar.value for bar in summary.by_severity()) == 120
+    assert sum(bar.value for bar in summary.by_day()[0]) == 120
+    assert sum(bar.value for bar in summary.by_age()) == summary.open == 60
+    assert summary.both_injected == 80
+
+
+def test_severity_falls_into_bands_of_ten() -> None:
+    summary = counted(*(alert(severity=value) for value in (0.0, 9.99, 10.0, 69.9, 70.0, 100.0, float("nan"))))
+    assert [bar.value for bar in summary.by_severity()] == [3, 1, 0, 0, 0, 0, 1, 1, 0, 1]
+    assert [bar.label for bar in summary.by_severity() if bar.shade == "severe"] == ["70", "80", "90"]
+    assert summary.severe == 2
+
+
+def test_ages_have_their_edges_and_what_has_no_date_is_named() -> None:
+    summary = counted(*(dated(days) for days in (-1, 0.5, 1, 1.1, 7, 8, 30, 31, 90, 91, 9_999)))
+    assert {bar.label: bar.value for bar in summary.by_age()} == {
+        "under a day": 3, "1 to 7 days": 2, "8 to 30 days": 2, "31 to 90 days": 2, "over 90 days": 2,
+    }  # fmt: skip
+    undated = alert(6)
+    summary = counted(replace(undated, newer=replace(undated.newer, created_at=None)))
+    assert {bar.label: bar.value for bar in summary.by_age()}["no date"] == 1
+    assert summary.by_day() == ([], 1)
+
+
+def test_a_long_time_is_drawn_in_wider_columns_and_loses_nobody() -> None:
+    days, step = counted(*(dated(days) for days in (0, 44))).by_day()
+    assert (len(days), step, [bar.value for bar in days if bar.value]) == (45, 1, [1, 1])
+    days, step = counted(*(dated(days) for days in (0, 1, 45))).by_day()
+    assert (len(days), step, days[-1].value, sum(bar.value for bar in days)) == (7, 7, 2, 3)
+    early, late = (replace(alert(6).newer, created_at=datetime(year, 1, 1, tzinfo=UTC)) for year in (1, 9999))
+    days, _ = counted(replace(alert(6), newer=early), replace(alert(6), newer=late)).by_day()
+    assert (days[0].value, days[-1].value, len(days)) == (1, 1, 45)
+
+
+def test_the_most_harmful_come_first_and_equals_in_their_order() -> None:
+    summary = counted(*(alert(number, harm=harm) for number, harm in enumerate([1.0, 5.0, 5.0, 0.0, float("nan")], 1)))
+    assert [found.number for found in summary.by_harm()] == [2, 3, 1]
+
+
+def test_what_is_not_logged_is_not_zero() -> None:
+    figures = {label: value for label, value, _ in findings(counted(alert(both_injected=None)))}
+    assert figures["Both sides given"] == "—"
+    assert counted(alert(both_injected=None)).to_json()["both_injected"] is None
+    assert {value for _, value, _ in findings(counted())} == {"0"}
+    assert NOW.date() == DAY.date()
