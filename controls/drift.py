@@ -17,11 +17,12 @@ from charts.drift import precision_curve, trends
 from controls import working
 from controls.loading import load, shape, store
 from controls.messages import MISSING, counted, number, percent
-from queries.aggregation_input import LIMIT
+from queries.aggregation_input import LIMIT, OppositionPairs
 from queries.drift.exposure import Exposure
 from queries.drift.observed import InputVersion
+from queries.drift.opposing import digest
 from queries.drift.triage import EarlierTriage, TriageOf, Verdicts
-from queries.engine import AGGREGATE
+from queries.engine import AGGREGATE, LIST
 from queries.observation.life import BEGIN, END
 from queries.scope import Reach, Scope
 
@@ -67,7 +68,9 @@ def search(scope: Scope) -> tuple[Searched, int] | None:
     # one search whatever the window: what contradicts stands in memory now
     whole = Scope(Reach((org,)), BEGIN, END, org, scope.project)
     seen = load(InputVersion(whole)).frames[0].iloc[0]
-    params = {"version": str(seen["version"])}
+    with store().reading(whole.reach, LIST, name="opposition pairs") as snapshot:
+        pairs = OppositionPairs(org).ask(snapshot)  # not from a cache: whoever changed them waits for what follows
+    params = {"version": str(seen["version"]), "pairs": digest(pairs)}
     value = working.wait("drift", params, whole, words="Comparing statements", version=params["version"])
     return None if value is None else from_json(value)
 

@@ -39,12 +39,11 @@ def pairs(scope: Scope, principal: Principal) -> None:
         stored = OppositionPairs(org).ask(snapshot)
         entries = changes(snapshot, org)
     shown = stored or DEFAULT_PAIRS
-    label = f"Opposition pairs: {len(shown)}, {'set here' if stored else 'the defaults'}"
-    with st.expander(label, key="pairs_open", on_change="rerun") as panel:
-        if not panel.open and TOLD not in st.session_state:
+    _told(org)
+    with st.expander("Opposition pairs", key="pairs_open", on_change="rerun") as panel:
+        if not panel.open:
             return
-        st.caption(EXPLAINED)
-        _told()
+        st.caption(f"{counted(len(shown), 'pair')}, {'set here' if stored else 'the defaults'}. {EXPLAINED}")
         allowed = principal.may("operator") and may_write()
         edited = _table(shown, digest(stored), editable=allowed)
         if allowed:
@@ -92,7 +91,7 @@ def _buttons(org: str, stored: Pairs, shown: Pairs, edited: pd.DataFrame) -> Non
 
 
 def _clicked(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID) -> None:
-    st.session_state[TOLD] = save(org, seen, new, shown, request)
+    st.session_state[TOLD] = (org, save(org, seen, new, shown, request))
 
 
 def save(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID) -> Outcome[PairsEntry]:
@@ -105,11 +104,11 @@ def save(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID) ->
     return make(store(), Reach((org,)), change, "opposition pairs")
 
 
-def _told() -> None:
-    outcome: Outcome[PairsEntry] | None = st.session_state.pop(TOLD, None)
-    if outcome is None:
+def _told(org: str) -> None:
+    whose, outcome = st.session_state.get(TOLD, (None, None))
+    if outcome is None or whose != org:
         return
-    ALERTS.get(outcome.kind, st.error)(outcome.sentence)
+    ALERTS.get(outcome.kind, st.error)(f"Opposition pairs: {outcome.sentence}")
     if outcome.last is not None:
         st.text(f"{outcome.last.action} by {outcome.last.actor}, {outcome.last.changed_at:%-d %b %Y %H:%M:%S} UTC")
 

@@ -204,6 +204,31 @@ SABOTAGES = (
         ("tests/test_flags_served.py::TestViewers",),
     ),
     Sabotage(
+        "the version of a triage that was seen", "queries/drift/triaging.py",
+        "if (0 if stands is None else stands.version) != self.seen:", "if False:",
+        ("tests/queries/test_drift_triage.py::TestTriage",),
+    ),
+    Sabotage(
+        "the request id of a decision against a second click", "queries/once.py",
+        "    if made is not None:", "    if False:",
+        ("tests/queries/test_drift_triage.py::TestTriage",),
+    ),
+    Sabotage(
+        "the pairs that were seen", "queries/drift/opposing.py",
+        "        if digest(stored) != self.seen:", "        if False:",
+        ("tests/queries/test_drift_triage.py::TestPairs",),
+    ),
+    Sabotage(
+        "the role asked of the store for every decision", "controls/drift_triage.py",
+        'principal = require("operator", org)', 'principal = require("viewer", org)',
+        ("tests/pages/test_drift_alerts.py::test_a_viewer_is_refused_in_the_write_itself",),
+    ),
+    Sabotage(
+        "the escape of a statement's markup", "charts/statement.py",
+        "else literal(piece) for piece, shows", "else piece for piece, shows",
+        ("tests/charts/test_drift.py",),
+    ),
+    Sabotage(
         "the escape of a spreadsheet's formulas", "reports/spreadsheet.py",
         'return f"\'{text}" if runs else text', "return text",
         ("tests/controls/test_exports.py",),

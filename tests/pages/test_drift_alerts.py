@@ -173,7 +173,7 @@ def test_whoever_was_slower_is_told_who_was_faster(page: Any, store: Store, owne
 
 
 def test_a_viewer_is_refused_in_the_write_itself(
-    page: Any,  # noqa: ANN401 - a function
+    address: str,
     store: Store,
     owner: Owner,
     monkeypatch: pytest.MonkeyPatch,
@@ -181,9 +181,9 @@ def test_a_viewer_is_refused_in_the_write_itself(
     one = worst(store)
     viewer = Principal("vera", "viewer", frozenset({"org_a"}), "test")
     monkeypatch.setattr("controls.access.current_principal", lambda: viewer)
-    page(org="org_a")
-    told = drift_triage.decide(("org_a", one, 0.5, uuid4(), "v"), "acknowledged", None)
-    saved = drift_pairs.save("org_a", digest(()), (("hot", "cold"),), DEFAULT_PAIRS, uuid4())
+    with application(address):
+        told = drift_triage.decide(("org_a", one, 0.5, uuid4(), "v"), "acknowledged", None)
+        saved = drift_pairs.save("org_a", digest(()), (("hot", "cold"),), DEFAULT_PAIRS, uuid4())
     assert (told.kind, saved.kind) == ("refused", "refused")
     assert owner.execute("select count(*) from rankscope.drift_triage").fetchone() == (0,)
     with store.reading(Reach(("org_a",))) as snapshot:
