@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.drift import ChangedMeanwhileError, find_alerts, found_of, read_alerts
-from controls import messages
+from controls import drift_messages
 from controls.loading import store
 from queries.exports import RecordExport
 from queries.recorded import recording
@@ -109,7 +109,7 @@ def report_buttons(
     """A button per format; nothing is searched or built before the click, and the command line stands beside them."""
     st.subheader("Reports", anchor=False)
     if rows is not None and rows > MOST_ROWS:
-        messages.report_too_large(rows)
+        drift_messages.report_too_large(rows)
     else:
         report = DriftReport(principal, scope, filter, ready)
         with st.container(horizontal=True, gap="small"):

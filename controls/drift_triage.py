@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.drift import SPOKEN, STORED
-from controls import messages
+from controls import drift_messages
 from controls.access import NotAllowedError, require
 from controls.drift_worklist import SIGNS, neighbours, open_alert, state_of
 from controls.loading import may_write, store
@@ -74,9 +74,9 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
     if triage.note:
         st.text(f"Note: {triage.note}")
     if not principal.may("operator"):
-        messages.triage_needs_an_operator()
+        drift_messages.triage_needs_an_operator()
     elif not may_write():
-        messages.triage_read_only()
+        drift_messages.triage_read_only()
     else:
         _decide(found, one, principal)
     _history(found, one)

@@ -11,12 +11,12 @@ from controls import (
     drift,
     drift_alert,
     drift_filters,
+    drift_messages,
     drift_pairs,
     drift_reports,
     drift_triage,
     drift_worklist,
     links,
-    messages,
 )
 from controls.view import view
 
@@ -32,7 +32,7 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     st.subheader("Alert", anchor=False)
     drift_triage.steps(found, one)
     if one is None:
-        messages.unknown_alert()
+        drift_messages.unknown_alert()
         return
     drift_alert.statements(found, one)
     drift_triage.panel(found, one, principal)
@@ -62,7 +62,7 @@ def main(scope: Scope, principal: Principal) -> None:
     if found.listed:
         drift_worklist.worklist(found)
     else:
-        messages.no_alerts(filtered=bool(found.every))
+        drift_messages.no_alerts(filtered=bool(found.every))
     opened = drift_worklist.opened()
     if opened is not None:
         draw_opened(found, opened, principal)
@@ -72,6 +72,6 @@ def main(scope: Scope, principal: Principal) -> None:
 
 links.follow("drift_alerts.py")
 if view().scope.org is None:
-    messages.drift_needs_one_organization()
+    drift_messages.drift_needs_one_organization()
 else:
     main(view().scope, view().principal)
