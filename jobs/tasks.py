@@ -27,4 +27,12 @@ TASKS: dict[str, Task] = {
     "compare": Task("analysis.compared:compare_in_worker"),
     "replay": Task("analysis.replay_json:replay_in_worker"),
     "sensitivity": Task("analysis.replay_json:map_in_worker"),
+    "corroboration": Task("analysis.corroboration:agree_in_worker"),
+    "corroboration_disputes": Task("analysis.corroboration:disputes_in_worker"),
+    "corroboration_log": Task("analysis.corroboration_log:log_in_worker"),
+    "corroboration_vectors": Task("analysis.corroboration_vectors:vectors_in_worker"),
+    "corroboration_widths": Task("analysis.corroboration_vectors:widths_in_worker"),
+    "corroboration_map": Task("analysis.corroboration_vectors:map_in_worker"),
+    "corroboration_shadow": Task("analysis.corroboration_shadow:shadow_in_worker"),
+    "corroboration_effect": Task("analysis.corroboration_shadow:effect_in_worker"),
 }

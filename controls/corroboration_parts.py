@@ -1,0 +1,334 @@
+"""Corroboration's lists and further pictures: the map and its area, sizes and boosts, and the table of clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import pandas as pd
+import streamlit as st
+
+from analysis.corroboration import whole_time
+from analysis.corroboration_rows import alone, marks, member_rows
+from analysis.corroboration_vectors import Places, inside
+from charts.agreement import boost_curve, cluster_sizes
+from charts.compared import shortened
+from charts.look import literal
+from charts.observation_map import MARKS, observation_map
+from controls import links, loading, working
+from controls.address import said, say
+from controls.corroboration import QUIET
+from controls.messages import MISSING, counted, number, percent
+from controls.what_if import Knob
+from queries.corroboration import MemberTexts
+
+if TYPE_CHECKING:
+    from analysis.corroboration_rows import ClusterRow
+    from analysis.corroboration_view import View
+    from queries.scope import Scope
+
+SHOW = {"map": "Map", "sizes": "Sizes and boost", "shadow": "Shadow mode"}
+KINDS = {
+    "": "All clusters",
+    "independent": "● Independent",
+    "repeated": "■ Self-repetition",
+    "disputed": "✕ Disputed",
+    "chained": "⛓ Chained",
+}
+SIGNS = {"independent": "● independent", "repeated": "■ self-repetition", "disputed": "✕ disputed"}
+LISTED, AREA_LISTED = 300, 300  # rows of a table; counts and files are always of all
+LONGEST = 300  # characters of a text in a list
+CORNERS = 40  # of an area in the address
+TILES = {
+    "top left": (0, 2), "top": (1, 2), "top right": (2, 2), "left": (0, 1), "middle": (1, 1), "right": (2, 1),
+    "bottom left": (0, 0), "bottom": (1, 0), "bottom right": (2, 0),
+}  # fmt: skip
+WHOLE, DRAWN = "whole map", "as drawn"
+MAP_HELP = "Drag around observations to list them; click a mark to open its cluster; double-click to let go."
+Area = list[tuple[float, float]]
+
+
+def choose_show() -> str:
+    """Which further picture is shown, by its name in the address."""
+    return _segments(Knob("show", "Show", tuple(SHOW), "map", ""), SHOW)
+
+
+def choose_kind() -> str:
+    """Which clusters are listed and exported."""
+    return _segments(Knob("kind", "Clusters", tuple(KINDS), "", ""), KINDS)
+
+
+def _segments(knob: Knob, names: dict[str, str]) -> str:
+    key = f"pick_{knob.name}"
+    st.session_state[key] = knob.value
+    st.segmented_control(
+        knob.label, knob.options, key=key, format_func=names.__getitem__, on_change=_picked, args=(knob,),
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    return knob.value
+
+
+def _picked(knob: Knob) -> None:
+    value = st.session_state[f"pick_{knob.name}"]
+    say(**{knob.name: None if value == knob.default else value})
+
+
+def filtered(rows: list[ClusterRow], kind: str, within: set[str] | None) -> list[ClusterRow]:
+    """The clusters of a kind, of those with a member in the area if there is one."""
+    kept = [row for row in rows if within is None or row.canonical in within]
+    if kind == "chained":
+        return [row for row in kept if row.chained]
+    if kind == "disputed":
+        return [row for row in kept if row.disputed]
+    return [row for row in kept if not kind or (row.agents > 1) == (kind == "independent")]
+
+
+def texts(scope: Scope, ids: list[str], longest: int = LONGEST) -> dict[str, str]:
+    """The beginnings of some observations' texts, cut in the store."""
+    if not ids:
+        return {}
+    frame = loading.load(MemberTexts(scope, tuple(sorted(set(ids))), longest)).frames[0]
+    return dict(zip(frame["id"], frame["text"], strict=True))
+
+
+def area() -> Area:
+    """The corners of the area in the address; none where it says none, or nonsense."""
+    try:
+        pairs = [corner.split(",") for corner in (said("area") or "").split(";") if corner]
+        corners = [(float(x), float(y)) for x, y in pairs]
+    except ValueError:
+        return []
+    sound = 3 <= len(corners) <= CORNERS and all(-1 <= value <= 2 for corner in corners for value in corner)  # noqa: PLR2004 - a polygon around the unit square
+    return corners if sound else []
+
+
+def say_area(corners: Area) -> None:
+    """Put an area into the address, with as many corners as it takes to see its shape."""
+    step = -(-len(corners) // CORNERS) if corners else 1
+    say(area=";".join(f"{x:.3f},{y:.3f}" for x, y in corners[::step]) or None)
+
+
+def places(scope: Scope) -> Places | None:
+    """Where observations lie on the map; None while the worker projects them, which is then drawn."""
+    told = working.wait("corroboration_map", {}, whole_time(scope), words="Drawing the map")
+    return None if told is None else Places.from_json(told)
+
+
+def within(seen: View, found: Places, corners: Area) -> list[int]:
+    """The rows inside the area, newest first."""
+    chosen = inside(found.x, found.y, corners).tolist()
+    return sorted(
+        seen.row_of[id_] for id_, is_in in zip(found.ids, chosen, strict=True) if is_in and id_ in seen.row_of
+    )
+
+
+def clusters_of(seen: View, rows: list[int]) -> set[str]:
+    """The clusters that have a member among some rows, by their canonicals' ids."""
+    numbers = {int(seen.clusters.cluster[row]) for row in rows} - {-1}
+    return {seen.agreement.ids[int(seen.clusters.canonical[number_])] for number_ in numbers}
+
+
+def draw_map(seen: View, rows: list[ClusterRow], found: Places, opened: str | None, said_by: dict[str, str]) -> None:
+    """The map, with a way to choose a part of it by keyboard."""
+    corners = area()
+    drawn = pd.DataFrame(
+        [
+            {**vars(mark), "text": literal(shortened(said_by.get(mark.cluster, ""), 70))}
+            for mark in marks(seen, found, rows, MARKS)
+        ],
+        columns=["x", "y", "count", "kind", "cluster", "text"],
+    )
+    xs, ys = alone(seen, found)
+    held = seen.clusters.corroborated_count
+    title = f"{percent(held, len(seen.agreement))} of observations are marks: someone else says the same"
+    key = f"map_{crc32(repr((corners, seen.agreement.as_of)).encode())}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _choose_tile(corners)
+        if corners:
+            st.button("Whole map", key="clear_area", on_click=say_area, args=([],), icon=":material/close:")
+    st.plotly_chart(
+        observation_map(pd.DataFrame({"x": xs, "y": ys}, dtype="float64"), drawn, opened, corners, title),
+        key=key,
+        on_select=_map_used(key),
+        selection_mode=("points", "box", "lasso"),
+        config=QUIET,
+        alt="Observations by likeness; those in a cluster are marked. Drag to list an area, or choose a part above",
+    )
+    missing = len(seen.agreement) - len(found.ids)
+    without = f" {counted(missing, 'observation')} without a comparable vector not drawn." if missing else ""
+    st.caption(f"{MAP_HELP} Two directions of the {found.by}, so near means alike; far can still be alike.{without}")
+
+
+def _choose_tile(corners: Area) -> None:
+    options = (WHOLE, *TILES, *((DRAWN,) if corners and _tile(corners) is None else ()))
+    st.session_state["pick_tile"] = WHOLE if not corners else _tile(corners) or DRAWN
+    st.selectbox("Area of the map", options, key="pick_tile", on_change=_tile_picked, width=180)
+
+
+def _tile_picked() -> None:
+    name = st.session_state["pick_tile"]
+    if name != DRAWN:
+        say_area(_rectangle(name) if name in TILES else [])
+
+
+def _rectangle(name: str) -> Area:
+    x, y = TILES[name]
+    sides = [round(side / 3, 3) for side in (x, x + 1, y, y + 1)]
+    # the outermost points lie on the border itself
+    left, right, low, high = (side + (0.01 if side == 1 else -0.01 if side == 0 else 0) for side in sides)
+    return [(left, low), (right, low), (right, high), (left, high)]
+
+
+def _tile(corners: Area) -> str | None:
+    return next((name for name in TILES if _rectangle(name) == corners), None)
+
+
+def _map_used(key: str) -> Any:  # noqa: ANN401 - a callback
+    """What was drawn becomes the area; a mark that was clicked opens its cluster."""
+
+    def used() -> None:
+        chosen = st.session_state[key]["selection"]
+        drawn = [list(zip(each["x"], each["y"], strict=True)) for each in chosen.get("lasso", [])]
+        for each in chosen.get("box", []):
+            (x0, x1), (y0, y1) = each["x"], each["y"]
+            drawn.append([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
+        named = [point["customdata"][0] for point in chosen["points"] if point.get("customdata")]
+        if drawn:
+            say_area(drawn[-1])
+        elif named and named[0]:
+            say(cluster=str(named[0]))
+
+    return used
+
+
+def sizes_and_boost(seen: View, rows: list[ClusterRow]) -> None:
+    """How large clusters are, and what that is worth."""
+    if not rows:
+        st.caption("No cluster at this threshold.")
+        return
+    frame = pd.DataFrame([vars(row) for row in rows])
+    pairs = int((frame["size"] == 2).sum())  # noqa: PLR2004 - a pair
+    nothing = int((frame["independent_boost"] == 0).sum())
+    left, right = st.columns(2, gap="medium")
+    left.plotly_chart(
+        cluster_sizes(frame, f"{percent(pairs, len(frame))} are pairs, the largest has {number(frame['size'].max())}"),
+        key="cluster_sizes",
+        config=QUIET,
+        alt="Clusters by number of members",
+    )  # fmt: skip
+    lost = f"counting agents only, {number(nothing)} of {number(len(frame))} would earn none"
+    right.plotly_chart(
+        boost_curve(frame, seen.nearness.scale, f"Up to +{frame['boost'].max():.3g}; {lost}"),
+        key="boost_curve",
+        config=QUIET,
+        alt="Boost by number of other voices, and where clusters sit on it",
+    )
+
+
+def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
+    """The clusters that the filters leave, those worth most first; each opens by its canonical's id."""
+    if not rows:
+        st.info(
+            "No cluster here. Raise the threshold, or choose all clusters and the whole map.",
+            icon=":material/search_off:",
+        )
+        return
+    if len(rows) > LISTED:
+        st.caption(f"The {number(LISTED)} worth most of {counted(len(rows), 'cluster')}; a file holds them all.")
+    listed = rows[:LISTED]
+    said_by = texts(scope, [row.canonical for row in listed])
+    shown = pd.DataFrame(
+        {
+            "open": "Open",
+            "kind": [SIGNS[row.kind] for row in listed],
+            "text": [said_by.get(row.canonical, MISSING) for row in listed],
+            "size": [row.size for row in listed],
+            "agents": [row.agents for row in listed],
+            "sessions": [row.sessions for row in listed],
+            "diameter": pd.Series([row.diameter for row in listed], dtype="float64"),
+            "chained": ["⛓ chained" if row.chained else "" for row in listed],
+            "boost": [row.boost for row in listed],
+            "alone": [row.independent_boost for row in listed],
+            "canonical": [row.canonical for row in listed],
+        }
+    )
+    ids = tuple(row.canonical for row in listed)
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="clusters",
+        column_config={
+            "open": st.column_config.ButtonColumn(
+                "", width="small", type="tertiary", key="open_cluster", on_click=_opened, args=("open_cluster", ids)
+            ),
+            "kind": st.column_config.TextColumn("Kind", width=120),
+            "text": st.column_config.TextColumn("Canonical", width=400),
+            "size": st.column_config.NumberColumn("Members", width=75),
+            "agents": st.column_config.NumberColumn("Agents", width=65),
+            "sessions": st.column_config.NumberColumn("Sessions", width=70),
+            "diameter": st.column_config.NumberColumn("Diameter", width=75, format="%.3g"),
+            "chained": st.column_config.TextColumn("Chained", width=85),
+            "boost": st.column_config.NumberColumn("Boost", width=65, format="%.3g", help="As configured: by members."),
+            "alone": st.column_config.NumberColumn(
+                "By agents", width=75, format="%.3g", help="The boost if only other agents counted."
+            ),
+            "canonical": st.column_config.TextColumn("Id", width=110),
+        },
+    )
+
+
+def _opened(key: str, ids: tuple[str, ...]) -> None:
+    clicked = st.session_state[key]
+    if clicked is not None and 0 <= clicked["row"] < len(ids):
+        say(cluster=ids[clicked["row"]])
+
+
+def area_table(seen: View, rows: list[int], scope: Scope) -> None:
+    """The observations inside the area, newest first; each opens on its own page."""
+    if not rows:
+        st.caption("No observation in this area.")
+        return
+    few = "" if len(rows) <= AREA_LISTED else f", the newest {number(AREA_LISTED)} listed"
+    st.caption(f"{counted(len(rows), 'observation')} in this area{few}.")
+    listed = member_rows(seen, rows[:AREA_LISTED])
+    said_by = texts(scope, [row.id for row in listed])
+    members(listed, said_by, "area_rows", {"cluster": [row.cluster or MISSING for row in listed]})
+
+
+def members(listed: list[Any], said_by: dict[str, str], key: str, more: dict[str, list[Any]]) -> None:
+    """Observations as a table: who wrote what when, and what is told of each besides."""
+    shown = pd.DataFrame(
+        {
+            "open": "Open",
+            **more,
+            "text": [said_by.get(row.id, MISSING) for row in listed],
+            "agent": [row.agent or MISSING for row in listed],
+            "session": [row.session or MISSING for row in listed],
+            "created_at": pd.Series([row.created_at for row in listed], dtype="datetime64[us, UTC]"),
+            "weight": [row.weight for row in listed],
+            "project": [row.project or MISSING for row in listed],
+            "id": [row.id for row in listed],
+        }
+    )
+    ids = tuple(row.id for row in listed)
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key=key,
+        column_config={
+            "open": links.open_column(f"{key}_open", ids, "observation.py", "observation"),
+            "role": st.column_config.TextColumn("Role", width=130),
+            "bits": st.column_config.NumberColumn("Bits apart", width=75),
+            "diff": st.column_config.TextColumn("Against the canonical", width=400),
+            "cluster": st.column_config.TextColumn("Cluster", width=110),
+            "text": st.column_config.TextColumn("Text", width=400),
+            "agent": st.column_config.TextColumn("Agent", width=110),
+            "session": st.column_config.TextColumn("Session", width=110),
+            "created_at": st.column_config.DatetimeColumn(
+                "Written (UTC)", format="D MMM YYYY HH:mm", timezone="UTC", width=135
+            ),
+            "weight": st.column_config.NumberColumn("Weight", width=65, format="%.3g"),
+            "project": st.column_config.TextColumn("Project", width=90),
+            "id": st.column_config.TextColumn("Id", width=110),
+        },
+    )
