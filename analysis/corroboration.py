@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from queries.corroboration import Newest, NewestRow
     from queries.engine import Store
-    from retrieval.retrieve import Memory
 
     Report = Callable[[int, int, str], None]
 
@@ -33,6 +32,15 @@ NO_TIME = np.iinfo(np.int64).min  # what NaT is
 Whole = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
 Hashes = npt.NDArray[np.uint64]
+
+
+class HasStore(Protocol):
+    """What the tasks of this page are given: they read, and need no model."""
+
+    @property
+    def store(self) -> Store:
+        """The store, in the caller's reach."""
+        ...
 
 
 def whole_time(scope: Scope) -> Scope:
@@ -67,6 +75,11 @@ class Named:
         """The name of every row."""
         names = (*self.names, None)
         return [names[code] for code in self.code.tolist()]
+
+    def name(self, row: int) -> str | None:
+        """The name of one row."""
+        code = int(self.code[row])
+        return None if code < 0 else self.names[code]
 
     def to_json(self) -> dict[str, Any]:
         """Numbers and names; ``from_json`` reads them back."""
@@ -225,13 +238,13 @@ def disputes(store: Store, scope: Scope) -> tuple[tuple[str, str], ...]:
     return tuple(conflicts)
 
 
-def agree_in_worker(memory: Memory, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def agree_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The worker's task ``corroboration``."""
     report(0, 1, "reading observations and comparing fingerprints")
     return agree(memory.store, scope).to_json()
 
 
-def disputes_in_worker(memory: Memory, scope: Scope, _params: Mapping[str, Any], report: Report) -> list[list[str]]:
+def disputes_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> list[list[str]]:
     """The worker's task ``corroboration_disputes``."""
     report(0, 1, "looking for contradictions")
     return [list(pair) for pair in disputes(memory.store, scope)]

@@ -24,12 +24,14 @@ SAME = "the same words"
 def bits_of(hashes: Hashes) -> list[list[int]]:
     """The 64 bits of every fingerprint, the highest first."""
     places = np.arange(BITS - 1, -1, -1, dtype=np.uint64)
-    return ((hashes[:, None] >> places) & np.uint64(1)).astype(int).tolist()
+    bits: list[list[int]] = ((hashes[:, None] >> places) & np.uint64(1)).astype(int).tolist()
+    return bits
 
 
 def hamming(hashes: Hashes) -> list[list[int]]:
     """In how many bits any two fingerprints differ."""
-    return np.bitwise_count(hashes[:, None] ^ hashes[None]).astype(int).tolist()
+    apart: list[list[int]] = np.bitwise_count(hashes[:, None] ^ hashes[None]).astype(int).tolist()
+    return apart
 
 
 def nearest(agreement: Agreement, rows: Sequence[int], among: Sequence[int]) -> list[int]:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from analysis.corroboration import HasStore
     from queries.engine import Store
     from queries.scope import Scope
-    from retrieval.retrieve import Memory
 
     Whole = npt.NDArray[np.int64]
     Scores = npt.NDArray[np.float64]
@@ -73,7 +73,7 @@ def logged_candidates(store: Store, scope: Scope) -> LoggedCandidates:
     return LoggedCandidates(tuple(id_text(bytes(each)) for each in ids), candidate, start, boosted, log.logged)
 
 
-def log_in_worker(memory: Memory, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def log_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The worker's task ``corroboration_log``."""
     report(0, 1, "reading the log")
     return logged_candidates(memory.store, scope).to_json()

@@ -14,7 +14,6 @@ from analysis.corroboration import NO_TIME
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from analysis.corroboration import Named
     from analysis.corroboration_vectors import Places
     from analysis.corroboration_view import View
 
@@ -100,23 +99,20 @@ def member_rows(view: View, rows: Iterable[int]) -> list[MemberRow]:
     for row in rows:
         number = int(clusters.cluster[row])
         canonical = None if number < 0 else int(clusters.canonical[number])
-        named = [each.names[each.code[row]] if each.code[row] >= 0 else None for each in _columns(view)]
         found.append(
             MemberRow(
-                agreement.ids[row],
-                None if canonical is None else agreement.ids[canonical],
-                canonical == row,
-                None if view.disputed is None else bool(clusters.contradicts[row]),
-                *named,
-                moment(int(agreement.created[row])),
-                float(agreement.weight[row]),
+                id=agreement.ids[row],
+                cluster=None if canonical is None else agreement.ids[canonical],
+                canonical=canonical == row,
+                contradicts=None if view.disputed is None else bool(clusters.contradicts[row]),
+                project=agreement.project.name(row),
+                agent=agreement.agent.name(row),
+                session=agreement.session.name(row),
+                created_at=moment(int(agreement.created[row])),
+                weight=float(agreement.weight[row]),
             )
         )
     return found
-
-
-def _columns(view: View) -> tuple[Named, ...]:
-    return view.agreement.project, view.agreement.agent, view.agreement.session
 
 
 def moment(microseconds: int) -> datetime | None:

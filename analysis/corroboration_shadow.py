@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from analysis.corroboration import HasStore
     from queries.engine import Store
     from queries.scope import Scope
-    from retrieval.retrieve import Memory
 
     Report = Callable[[int, int, str], None]
 
@@ -179,7 +179,7 @@ def effect(store: Store, scope: Scope, members: Iterable[str], bits: int, scale:
     effects = []
     for number, group in enumerate(replayer.pool.groups):
         member = np.isin(group.id, mine)
-        held = member.any(axis=1)
+        held = np.asarray(member.any(axis=1))
         holding += int(held.sum())
         counts = replayer.evidence.corroborating(number, settings)[held]
         group, member = group.kept(held), member[held]  # noqa: PLW2901 - the retrievals that hold one
@@ -196,23 +196,23 @@ def effect(store: Store, scope: Scope, members: Iterable[str], bits: int, scale:
             name = replayer.pool.retrieval[int(group.retrieval[row])]
             flips = int((is_[row] & ~was[row]).sum()), int((was[row] & ~is_[row]).sum())
             listed.append(Reordered(name, id_text(bytes(group.id[cell])), int(before[cell]), int(after[cell]), *flips))
-    totals = [int(sum(part[place].sum() for part in effects)) for place in range(4)]
+    changed_, top_, entered, left = (int(sum(part[place].sum() for part in effects)) for place in range(4))
     listed.sort(key=lambda each: (-each.entered - each.left, each.after - each.before, each.retrieval))
     replayed = sum(len(group.id) for group in replayer.pool.groups)
-    return Effect(replayed, holding, *totals, tuple(listed[:LISTED]))
+    return Effect(replayed, holding, changed_, top_, entered, left, tuple(listed[:LISTED]))
 
 
 def _packed(ids: Iterable[str]) -> npt.NDArray[np.bytes_]:
     return np.array([UUID(id_).bytes for id_ in ids], "S16")
 
 
-def shadow_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def shadow_in_worker(memory: HasStore, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The worker's task ``corroboration_shadow``: ``disputed`` are ids, or None while nobody knows."""
     report(0, 1, "replaying the log")
     return asdict(shadow(memory.store, scope, params["disputed"]))
 
 
-def effect_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def effect_in_worker(memory: HasStore, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The worker's task ``corroboration_effect``: ``members``, ``bits`` and ``scale``."""
     report(0, 1, "replaying the log")
     return asdict(effect(memory.store, scope, params["members"], int(params["bits"]), float(params["scale"])))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
-from sklearn.decomposition import PCA
 
 from analysis.corroboration import SweepPoint, agree, linkage_from_json, linkage_to_json, swept
 from analysis.packed_arrays import pack, unpack
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from analysis.corroboration import Agreement
+    from analysis.corroboration import Agreement, HasStore
     from queries.engine import Store
     from queries.scope import Scope
-    from retrieval.retrieve import Memory
 
     Report = Callable[[int, int, str], None]
     Flags = npt.NDArray[np.bool_]
@@ -36,6 +34,7 @@ COSINES = tuple(round(1 - step / 100, 2) for step in range(21))  # the slider's,
 LOOSEST = 0.79  # one step beyond the slider, for its near misses
 ROUNDING = 1e-6  # what float32 embeddings may err by
 FEW = 3  # observations that make a picture
+FLAT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +134,7 @@ def measure(store: Store, scope: Scope, cosine: float) -> Widths:
 def place(store: Store, scope: Scope) -> Places:
     """A map on which what is alike lies close: two directions of the vectors, or of the fingerprints without any.
 
-    The two principal directions spread all of them; then each moves half-way to its nearest neighbours, so that groups
-    become visible. The same data always give the same map.
+    The same data always give the same map.
     """
     agreement = agree(store, scope)
     rows, units = read_units(store, scope, agreement)
@@ -151,13 +149,22 @@ def place(store: Store, scope: Scope) -> Places:
 
 
 def projected(units: Units) -> Scores:
-    """Points of the unit square, one per row: the two principal directions by rank, which uses all of the square."""
+    """Points of the unit square, one per row: the two principal directions, half by value and half by rank.
+
+    By value alone most would lie on one heap in the middle, by rank alone groups would be drawn out.
+    """
     if len(units) < FEW:
         return np.full((len(units), 2), 0.5)
-    found = PCA(2, svd_solver="full" if len(units) <= FEW else "randomized", random_state=0)
-    plain = found.fit_transform(units)
+    from sklearn.utils.extmath import randomized_svd  # noqa: PLC0415 - a second to import, and pages never project
+
+    left, values, _ = randomized_svd(units - units.mean(axis=0), 2, random_state=0)
+    plain = left * values
     low, span = plain.min(axis=0), np.ptp(plain, axis=0)
-    return np.asarray((plain - low) / np.where(span > 0, span, 1.0))
+    # a direction in which nothing differs has rounding for values, and no order worth drawing
+    flat = span <= FLAT
+    by_value = (plain - low) / np.where(flat, 1.0, span)
+    by_rank = np.argsort(np.argsort(plain, axis=0, kind="stable"), axis=0) / (len(units) - 1)
+    return np.where(flat, 0.5, (by_value + by_rank) / 2)
 
 
 def inside(x: Scores, y: Scores, corners: list[tuple[float, float]]) -> Flags:
@@ -170,19 +177,19 @@ def inside(x: Scores, y: Scores, corners: list[tuple[float, float]]) -> Flags:
     return odd
 
 
-def vectors_in_worker(memory: Memory, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def vectors_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The worker's task ``corroboration_vectors``."""
     report(0, 1, "comparing vectors")
     return link_vectors(memory.store, scope).to_json()
 
 
-def widths_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, float]:
+def widths_in_worker(memory: HasStore, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, float]:
     """The worker's task ``corroboration_widths``: ``cosine`` is the threshold."""
     report(0, 1, "measuring clusters")
     return measure(memory.store, scope, float(params["cosine"])).by_member
 
 
-def map_in_worker(memory: Memory, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def map_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The worker's task ``corroboration_map``."""
     report(0, 1, "projecting vectors")
     return place(memory.store, scope).to_json()

@@ -132,7 +132,7 @@ class View:
             return [None] * len(self.sweep)
         levels = np.sort(log.first_levels(self.row_of, self.linkage.first_levels()))
         found = np.searchsorted(levels, [point.level for point in self.sweep], side="right")
-        return (found / log.retrievals).tolist()
+        return [int(count) / log.retrievals for count in found]
 
     def boosted(self, log: LoggedCandidates) -> int:
         """Retrievals of the log in which some candidate would have a boost; none where a voice is worth nothing."""

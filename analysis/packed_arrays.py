@@ -16,7 +16,7 @@ def pack(array: npt.NDArray[Any]) -> dict[str, str]:
     plain = np.ascontiguousarray(array)
     return {
         "kind": plain.dtype.str[1:],
-        "bytes": base64.b64encode(plain.astype(plain.dtype.newbyteorder("<"))).decode(),
+        "bytes": base64.b64encode(plain.astype(plain.dtype.newbyteorder("<")).tobytes()).decode(),
     }
 
 

@@ -182,7 +182,7 @@ def figures(seen: View, rows: list[ClusterRow], log: LoggedCandidates | None) ->
     held = seen.clusters.corroborated_count
     shown = (
         ("Clusters", number(count), f"{number(chained)} chained" if seen.measured else "measuring width", CLUSTERS),
-        ("Corroborated", number(held), f"{percent(held, len(seen.agreement))} of observations", CORROBORATED),
+        ("Corroborated", number(held), f"{percent(held, len(seen.agreement))} of all", CORROBORATED),
         ("Independent", number(independent), f"{number(count - independent)} self-repetition", INDEPENDENT),
         (
             "Disputed",

@@ -79,7 +79,8 @@ def cosine_linkage(embeddings: npt.NDArray[np.floating], least: float, *, apart:
     """Links of vectors of at least that cosine; a level is minus the cosine, so that nearer is lower."""
     within("least", least, -1, 1)
     units = unit_rows(embeddings)
-    groups = _groups(units, units.any(axis=1), apart)
+    heard: Flags = np.asarray(units.any(axis=1))
+    groups = _groups(units, heard, apart)
     return _joined(len(units), -least, (_cosine_links(units, rows, least) for rows in groups))
 
 
@@ -127,11 +128,10 @@ def _cosine_links(units: npt.NDArray[np.float64], rows: Positions, least: float)
     same = np.flatnonzero(np.diff(inverse[order]) == 0)
     heads = rows[first]
     one, other, level = _tree(len(heads), _near_units(units[heads], least))
-    equal = -np.einsum("ij,ij->i", units[rows[order[same]]], units[rows[order[same]]]).clip(max=1.0)
     return (
         np.concatenate((rows[order[same]], heads[one])),
         np.concatenate((rows[order[same + 1]], heads[other])),
-        np.concatenate((equal, level)),
+        np.concatenate((np.full(len(same), -1.0), level)),
     )
 
 
