@@ -177,9 +177,9 @@ def view(
     measured = by_hash
     if not by_hash and widths is not None:
         clusters, measured = widths.put(clusters, nearness.cosine), True
-    return View(
-        agreement, nearness, linkage, sweep, clusters, None if disputes is None else clusters.disputed, measured
-    )
+    without = 0 if by_hash or vectors is None else vectors.without
+    disputed = None if disputes is None else clusters.disputed
+    return View(agreement, nearness, linkage, sweep, clusters, disputed, measured, without)
 
 
 def cliff(sweep: Sequence[SweepPoint]) -> int | None:

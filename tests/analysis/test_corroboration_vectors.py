@@ -59,9 +59,9 @@ def test_links_join_by_cosine_inside_a_project(store: Store, owner: Owner) -> No
     assert links.without == 2  # of another dimension, and none at all
     agreement = agree(store, scope())
     seen = view(agreement, Nearness(Method.EMBEDDING, cosine=0.98), [], links)
-    assert cos(10) == pytest.approx(
-        0.985, abs=1e-3
-    )  # each neighbour is near enough, the two ends at 20° (0.94) are not
+    # each neighbour is near enough, the two ends at 20° are not
+    assert cos(20) < 0.95
+    assert cos(10) > 0.98
     assert [{agreement.ids[row] for row in seen.members(n)} for n in range(len(seen.clusters))] == [set(ids[:3])]
     assert (seen.without, seen.measured) == (2, False)
     assert cluster_rows(seen)[0].diameter is None
