@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Scores = npt.NDArray[np.float64]
 
 INDEPENDENT = 2  # agents that make a cluster more than self-repetition
-CLIFF, CROWD = 3.0, 10  # chaining starts where one more bit makes the largest cluster so many times as large
+CLIFF, CROWD = 2.0, 20  # chaining starts where one more bit makes the largest cluster so many times as large
 COSINE_STEP = 0.01
 
 
@@ -183,7 +183,7 @@ def view(
 
 
 def cliff(sweep: Sequence[SweepPoint]) -> int | None:
-    """The place in a sweep where chaining starts: the largest cluster grows threefold in one step, to ten or more."""
+    """The place in a sweep where chaining starts: the largest cluster doubles in one step, to twenty or more."""
     for place in range(1, len(sweep)):
         before, after = sweep[place - 1].largest, sweep[place].largest
         if after >= max(CROWD, CLIFF * before) and before:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NOTHING = 0.5  # where a logarithmic axis shows none
 TICKS = {NOTHING: "0", 1: "1", 10: "10", 100: "100", 1_000: "1,000", 10_000: "10,000"}
-LINES = (("alone", "alone", NEUTRAL), ("clusters", "clusters", UP), ("largest", "largest cluster", DOWN))
+LINES = (("alone", "alone", NEUTRAL), ("clusters", "clusters", UP), ("largest", "largest", DOWN))
 KINDS = {
     "independent": ("two agents or more", UP, "circle"),
     "repeated": ("self-repetition", NEUTRAL, "square"),
@@ -40,8 +40,8 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
         figure.add_trace(_line(told, heights, words, colour, "%{customdata[1]:,}"), row=1, col=1)
     shares = [None if value is None or math.isnan(value) else 100 * value for value in points["share"].tolist()]
     told = [list(point) for point in zip(labels, shares, strict=True)]
-    figure.add_trace(_line(told, shares, "boosted retrievals", DEGRADED, "%{customdata[1]:.3g} %"), row=2, col=1)
-    finish(figure, title, height=430)
+    figure.add_trace(_line(told, shares, "boosted", DEGRADED, "%{customdata[1]:.3g} %"), row=2, col=1)
+    finish(figure, title, height=420)
     if cliff is not None:
         figure.add_vrect(x0=cliff - 1, x1=cliff, fillcolor=DOWN, opacity=0.13, line_width=0)
         figure.add_annotation(
@@ -53,9 +53,12 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
         x=chosen, y=1.0, yref="paper", text=f"now {labels[chosen]}", showarrow=False, yanchor="bottom",
         yshift=16 if cliff is not None and abs(cliff - 0.5 - chosen) < len(places) / 6 else 0, font={"size": 12},
     )  # fmt: skip
-    figure.update_layout(showlegend=False, hovermode="closest", clickmode="event+select", margin={"t": 76, "r": 118})
+    figure.update_layout(
+        showlegend=False, hovermode="closest", clickmode="event+select", title_y=0.94, margin={"t": 92, "r": 66}
+    )
     figure.update_xaxes(fixedrange=True, range=[-0.4, len(places) - 0.6], zeroline=False)
-    figure.update_xaxes(title=unit, tickmode="array", tickvals=places, ticktext=labels, row=2, col=1)
+    every = slice(None, None, 2)  # all of them would not fit a narrow window
+    figure.update_xaxes(title=unit, tickvals=places[every], ticktext=labels[every], tickangle=0, row=2, col=1)
     top = math.log10(max(10, *points["alone"].tolist(), *points["largest"].tolist()))
     figure.update_yaxes(
         type="log", tickmode="array", tickvals=list(TICKS), ticktext=list(TICKS.values()), fixedrange=True,

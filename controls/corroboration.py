@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from analysis.corroboration_view import View
     from queries.scope import Scope
 
-METRIC_WIDTH = 152
+METRIC_WIDTH = 144
 SWEEP = "corroboration_sweep"
+SMALL = "<span style='font-size: 13px; font-weight: normal'>"  # plotly's own tag; nothing of a tenant stands in it
 QUIET = {"displayModeBar": False}
 METHOD = Knob(
     "method", "Near by", tuple(Method), Method.SIMHASH,
@@ -71,21 +72,26 @@ def nearness() -> Nearness:
 
 
 def choose() -> None:
-    """The sliders, each with its documented default, and a way back to all of them."""
+    """The sliders in a row that breaks on a narrow window, each with its documented default and a way back to all."""
     chosen = nearness()
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        _draw(chosen)
+
+
+def _draw(chosen: Nearness) -> None:
     st.session_state[_key(METHOD)] = METHOD.value
     st.segmented_control(
         METHOD.label, METHOD.options, key=_key(METHOD), format_func=lambda name: LABELS[Method(name)],
-        on_change=_picked, args=(METHOD,), help=METHOD.explained, required=True, width="stretch",
+        on_change=_picked, args=(METHOD,), help=METHOD.explained, required=True, width=200,
     )  # fmt: skip
     for knob in (THRESHOLD if chosen.method is Method.SIMHASH else COSINE, SCALE):
         st.session_state[_key(knob)] = knob.value
         st.select_slider(
-            knob.label, knob.options, key=_key(knob), on_change=_picked, args=(knob,), help=knob.explained
+            knob.label, knob.options, key=_key(knob), on_change=_picked, args=(knob,), help=knob.explained, width=240
         )  # fmt: skip
     st.button(
-        "Reset to documented", key="reset_corroboration", on_click=_reset, disabled=chosen == Nearness(),
-        icon=":material/restart_alt:", width="stretch",
+        "Reset", key="reset_corroboration", on_click=_reset, disabled=chosen == Nearness(),
+        icon=":material/restart_alt:",
     )  # fmt: skip
 
 
@@ -233,12 +239,17 @@ def sweep(seen: View, log: LoggedCandidates | None) -> None:
 
 def _finding(points: pd.DataFrame, now: int, steep: int | None) -> str:
     here = points.iloc[now]
-    told = f"{counted(int(here['clusters']), 'cluster')} at {here['label']}"
+    told = f"{counted(int(here['clusters']), 'cluster')} at {unit(str(here['label']))}"
     if steep is None:
-        return f"{told}; no threshold makes one cluster swallow the rest"
+        return f"{told}<br>{SMALL}no threshold lets one cluster swallow the rest</span>"
     before, after = points.iloc[steep - 1], points.iloc[steep]
     grows = f"the largest grows from {number(before['largest'])} to {number(after['largest'])} between"
-    return f"{told}; {grows} {before['label']} and {after['label']}"
+    return f"{told}<br>{SMALL}{grows} {before['label']} and {after['label']}</span>"
+
+
+def unit(label: str) -> str:
+    """A threshold with its unit: bits are whole numbers, cosines are not."""
+    return f"cosine {label}" if "." in label else counted(int(label), "bit")
 
 
 def sweep_clicked() -> None:

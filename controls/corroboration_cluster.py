@@ -19,6 +19,7 @@ from controls.corroboration_parts import members, texts
 from controls.messages import MISSING, counted, number
 from controls.replayed import GONE
 from controls.what_if import Knob
+from queries.corroboration import SHOWN
 from queries.replay_shown import ShownRetrievals
 from ranking.clusters import Method
 
@@ -62,7 +63,7 @@ def panel(seen: View, name: str, scope: Scope) -> None:
         return
     row = next(row for row in cluster_rows(seen) if row.number == number_)
     rows = seen.members(number_)
-    st.code(texts(scope, [row.canonical]).get(row.canonical, GONE), language=None, wrap_lines=True)
+    st.code(texts(scope, [row.canonical], SHOWN).get(row.canonical, GONE), language=None, wrap_lines=True)
     _worth(seen, row)
     part = _choose_part()
     if part == "members":
@@ -102,7 +103,7 @@ def _worth(seen: View, row: ClusterRow) -> None:
     width = MISSING if row.diameter is None else f"{row.diameter:.3g}{' bits' if by_hash else ' (1 − cosine)'}"
     shown = (
         ("Members", number(row.size), f"{counted(row.agents, 'agent')}, {counted(row.sessions, 'session')}"),
-        ("Diameter", width, "⛓ chained" if row.chained else "within the threshold" if row.diameter is not None else ""),
+        ("Diameter", width, "↔ chained" if row.chained else "within the threshold" if row.diameter is not None else ""),
         ("Boost as configured", f"+{row.boost:.3g}", f"{counted(row.others, 'other member')}"),
         ("Boost by agents only", f"+{row.independent_boost:.3g}", f"{counted(row.other_agents, 'other agent')}"),
     )
@@ -141,7 +142,7 @@ def _members(seen: View, rows: list[int], scope: Scope) -> None:
     listed = member_rows(seen, rows[:MOST])
     if len(rows) > MOST:
         st.caption(f"The canonical and the newest {number(MOST - 1)} of {number(len(rows))} members.")
-    whole = texts(scope, [row.id for row in listed], 2_000 if len(listed) <= DRAWN else CELL)
+    whole = texts(scope, [row.id for row in listed], SHOWN if len(listed) <= DRAWN else CELL)
     first = whole.get(listed[0].id, "")
     roles = ["★ canonical" if row.canonical else "✕ contradicts it" if row.contradicts else "member" for row in listed]
     diffs = [MISSING if row.canonical else _diff(first, whole.get(row.id)) for row in listed]
@@ -207,7 +208,7 @@ def _misses(seen: View, row: ClusterRow, rows: list[int], scope: Scope) -> None:
     st.caption(f"{counted(len(missed), 'observation')} would join at {at}, directly or through one another{few}.")
     listed = member_rows(seen, missed[:MOST])
     said_by = texts(scope, [each.id for each in listed])
-    first = texts(scope, [row.canonical], 2_000).get(row.canonical, "")
+    first = texts(scope, [row.canonical], SHOWN).get(row.canonical, "")
     more: dict[str, list[Any]] = {"bits": nearest(seen.agreement, missed[:MOST], rows)}
     more["diff"] = [_diff(first, said_by.get(each.id)) for each in listed]
     members(listed, said_by, "misses", more)

@@ -33,7 +33,7 @@ KINDS = {
     "independent": "● Independent",
     "repeated": "■ Self-repetition",
     "disputed": "✕ Disputed",
-    "chained": "⛓ Chained",
+    "chained": "↔ Chained",
 }
 SIGNS = {"independent": "● independent", "repeated": "■ self-repetition", "disputed": "✕ disputed"}
 LISTED, AREA_LISTED = 300, 300  # rows of a table; counts and files are always of all
@@ -209,17 +209,19 @@ def sizes_and_boost(seen: View, rows: list[ClusterRow]) -> None:
     frame = pd.DataFrame([vars(row) for row in rows])
     pairs = int((frame["size"] == 2).sum())  # noqa: PLR2004 - a pair
     nothing = int((frame["independent_boost"] == 0).sum())
-    left, right = st.columns(2, gap="medium")
-    left.plotly_chart(
+    row = st.container(horizontal=True, gap="medium")
+    row.plotly_chart(
         cluster_sizes(frame, f"{percent(pairs, len(frame))} are pairs, the largest has {number(frame['size'].max())}"),
         key="cluster_sizes",
+        width=460,
         config=QUIET,
         alt="Clusters by number of members",
     )  # fmt: skip
-    lost = f"counting agents only, {number(nothing)} of {number(len(frame))} would earn none"
-    right.plotly_chart(
+    lost = f"by agents only, {number(nothing)} of {number(len(frame))} earn none"
+    row.plotly_chart(
         boost_curve(frame, seen.nearness.scale, f"Up to +{frame['boost'].max():.3g}; {lost}"),
         key="boost_curve",
+        width=460,
         config=QUIET,
         alt="Boost by number of other voices, and where clusters sit on it",
     )
@@ -244,11 +246,11 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
             "text": [said_by.get(row.canonical, MISSING) for row in listed],
             "size": [row.size for row in listed],
             "agents": [row.agents for row in listed],
-            "sessions": [row.sessions for row in listed],
-            "diameter": pd.Series([row.diameter for row in listed], dtype="float64"),
-            "chained": ["⛓ chained" if row.chained else "" for row in listed],
             "boost": [row.boost for row in listed],
             "alone": [row.independent_boost for row in listed],
+            "sessions": [row.sessions for row in listed],
+            "diameter": pd.Series([row.diameter for row in listed], dtype="float64"),
+            "chained": ["↔ chained" if row.chained else "" for row in listed],
             "canonical": [row.canonical for row in listed],
         }
     )
@@ -262,7 +264,7 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
                 "", width="small", type="tertiary", key="open_cluster", on_click=_opened, args=("open_cluster", ids)
             ),
             "kind": st.column_config.TextColumn("Kind", width=120),
-            "text": st.column_config.TextColumn("Canonical", width=400),
+            "text": st.column_config.TextColumn("Canonical", width=330),
             "size": st.column_config.NumberColumn("Members", width=75),
             "agents": st.column_config.NumberColumn("Agents", width=65),
             "sessions": st.column_config.NumberColumn("Sessions", width=70),

@@ -38,8 +38,7 @@ def draw_more(seen: View, rows: list[ClusterRow], scope: Scope, opened: str | No
 
 def main(scope: Scope) -> None:
     """Sliders beside the sweep; figures above; the clusters they leave, and the one that was opened, below."""
-    top = st.container()
-    picture, panel = st.columns([5, 2], gap="medium")
+    top, panel, picture = st.container(), st.container(), st.container()
     with panel:
         corroboration.choose()
     with top:

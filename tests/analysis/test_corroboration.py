@@ -273,6 +273,8 @@ class TestEvidence:
 
 def test_chaining_starts_where_the_largest_cluster_leaps() -> None:
     sizes = [2, 3, 5, 6, 30, 400]
-    assert cliff([SweepPoint(level, 1, size, size) for level, size in enumerate(sizes)]) == 4  # 30 ≥ 3 · 6
+    assert (
+        cliff([SweepPoint(level, 1, size, size) for level, size in enumerate(sizes)]) == 4
+    )  # 30 ≥ 2 · 6, and 20 at least
     assert cliff([SweepPoint(level, 1, 4, 4) for level in range(5)]) is None
-    assert cliff([SweepPoint(0, 0, 0, 0), SweepPoint(1, 1, 12, 12)]) is None  # nothing grew: it was not there
+    assert cliff([SweepPoint(0, 0, 0, 0), SweepPoint(1, 1, 25, 25)]) is None  # nothing grew: it was not there
