@@ -48,6 +48,11 @@ def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
     cluster.drop(name)
 
 
+def opened(visit: Visit, address: str) -> Page:
+    visit.page.goto(address)
+    return shown(visit.page)
+
+
 def shown(page: Page) -> Page:
     """The page once its figures are there and nothing is being looked for any more."""
     expect(page.locator("[data-testid=stMetricValue]").nth(4)).to_have_text(re.compile("%|—"), timeout=SOON)
@@ -68,14 +73,13 @@ def complaints(visit: Visit) -> list[str]:
 
 
 def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
-    page = shown(visit.open(f"{server.url}/corroboration?org=org_a&show=sizes&bits=1"))
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&show=sizes&bits=1")
     slider = page.get_by_role("slider", name="SimHash threshold")
     slider.press("ArrowLeft")
     expect(page).to_have_url(re.compile(r"bits=0"))
     expect(page.locator(".js-plotly-plot").first).to_contain_text("at 0 bits", timeout=SOON)
     before = [figure(page, place) for place in range(4)]
     page.reload()
-    visit.settled()
     shown(page)
     assert page.get_by_role("slider", name="SimHash threshold").get_attribute("aria-valuetext") == "0"
     assert [figure(page, place) for place in range(4)] == before
@@ -84,7 +88,7 @@ def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, serv
 
 
 def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer) -> None:
-    page = shown(visit.open(f"{server.url}/corroboration?org=org_a&bits=0"))
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0")
     chart = page.locator(".js-plotly-plot").nth(1)
     chart.locator(".scatterlayer .point").first.wait_for(timeout=SOON)
     chart.scroll_into_view_if_needed()
@@ -101,7 +105,6 @@ def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer) -> None:
     expect(page.get_by_text(re.compile(r"\d+ observations in this area"))).to_be_visible(timeout=SOON)
     told = page.get_by_text(re.compile(r"\d+ observations in this area")).inner_text()
     page.reload()
-    visit.settled()
     expect(page.get_by_text(told)).to_be_visible(timeout=SOON)
     page.get_by_role("button", name="Whole map").click()
     expect(page).not_to_have_url(re.compile("area="), timeout=SOON)
@@ -110,7 +113,7 @@ def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer) -> None:
 def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, server: AppServer) -> None:
     hostile = str(len(SAID) + 1)
     link = f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&cluster={int(hostile):032x}"
-    page = shown(visit.open(link))
+    page = opened(visit, link)
     expect(page.get_by_text("Opened cluster")).to_be_visible(timeout=SOON)
     expect(page.locator("[data-testid=stCode]").first).to_contain_text(HOSTILE[0])
     page.get_by_role("button", name="Close").click()
@@ -121,7 +124,7 @@ def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, ser
 
 
 def test_files_hold_exactly_what_the_filter_leaves(visit: Visit, server: AppServer, cluster: Cluster) -> None:
-    page = shown(visit.open(f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&kind=independent"))
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&kind=independent")
     taken = {}
     for form in ("CSV", "JSON"):
         with page.expect_download(timeout=SOON) as download:
@@ -142,7 +145,7 @@ def test_files_hold_exactly_what_the_filter_leaves(visit: Visit, server: AppServ
 
 @pytest.mark.long
 def test_shadow_mode_leads_to_the_change_with_its_preview(visit: Visit, server: AppServer) -> None:
-    page = shown(visit.open(f"{server.url}/corroboration?org=org_a&show=shadow"))
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&show=shadow")
     expect(page.get_by_text("No-go: retrievals replayed")).to_be_visible(timeout=SOON)
     page.get_by_role("link", name="Open this flag change").click()
     expect(page).to_have_url(re.compile("feature_flags.*flag=corroboration_boost_enabled"), timeout=SOON)
@@ -157,7 +160,7 @@ def test_it_fits_both_themes_and_widths(browser: Browser, server: AppServer, the
     )
     visit = Visit(context)
     for address in ("bits=0", f"bits=0&show=sizes&part=bits&cluster={1:032x}", "method=embedding&show=shadow"):
-        page = shown(visit.open(f"{server.url}/corroboration?org=org_a&{address}"))
+        page = opened(visit, f"{server.url}/corroboration?org=org_a&{address}")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert complaints(visit) == []
     context.close()
