@@ -16,6 +16,8 @@ from ranking.similar import unit_rows
 Levels = npt.NDArray[np.float64]
 Links = tuple[Positions, Positions, Levels]
 
+# a forest is found in so many steps of its levels
+_STEPS = 16
 # links held before all but those of a spanning tree are let go
 _HELD = 1_000_000
 # rows of one block of products
@@ -159,11 +161,31 @@ def _tree(count: int, blocks: Iterable[Links]) -> Links:
 
 
 def _thinned(count: int, held: list[Links]) -> Links:
+    """Shortest links first, step by step: of what an earlier step has joined already, nothing is looked at again."""
     left, right, level = (np.concatenate(columns) for columns in zip(*held, strict=True))
-    # each pair once: the graph would add up the levels of one found twice
-    keys, first = np.unique(np.minimum(left, right) * count + np.maximum(left, right), return_index=True)
-    one, other = np.divmod(keys, max(count, 1))
-    # a graph has no links of length zero or less, so levels are lifted above it; their ranks decide, and stay exact
-    values, place = np.unique(level[first], return_inverse=True)
-    tree = minimum_spanning_tree(coo_array((place + 1.0, (one, other)), shape=(count, count)).tocsr()).tocoo()
-    return tree.row.astype(np.int64), tree.col.astype(np.int64), values[tree.data.astype(np.int64) - 1]
+    components, kept = Components(count), [np.empty(0, np.int64)]
+    span = float(np.ptp(level)) if len(level) else 0.0
+    step = ((level - level.min()) / span * _STEPS).astype(np.int8) if span else np.zeros(len(level), np.int8)
+    for number in range(_STEPS + 1):
+        mine = np.flatnonzero(step == number)
+        first = components.firsts()
+        mine = mine[first[left[mine]] != first[right[mine]]]
+        if len(mine):
+            kept.append(mine[_forest(first[left[mine]], first[right[mine]], level[mine], count)])
+            components.link(np.stack((left[kept[-1]], right[kept[-1]])))
+    chosen = np.concatenate(kept)
+    return left[chosen], right[chosen], level[chosen]
+
+
+def _forest(one: Positions, other: Positions, level: Levels, count: int) -> Positions:
+    """Which of some links make the shortest forest between components."""
+    keys = np.minimum(one, other) * count + np.maximum(one, other)
+    # the graph would add up the levels of parallel links: of each pair of components the shortest stays
+    order = np.lexsort((level, keys))
+    order = order[np.diff(keys[order], prepend=-1) > 0]
+    pairs = keys[order]
+    # a graph has no links of length zero or less: ranks decide as well
+    rank = np.unique(level[order], return_inverse=True)[1] + 1.0
+    tree = minimum_spanning_tree(coo_array((rank, np.divmod(pairs, count)), shape=(count, count)).tocsr()).tocoo()
+    found = np.minimum(tree.row, tree.col).astype(np.int64) * count + np.maximum(tree.row, tree.col)
+    return order[np.searchsorted(pairs, found)]
