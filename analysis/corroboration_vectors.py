@@ -125,7 +125,7 @@ def measure(store: Store, scope: Scope, cosine: float) -> Widths:
     """How wide the clusters at a cosine are: a second look at the vectors, for the cosine that is looked at."""
     agreement = agree(store, scope)
     rows, units = read_units(store, scope, agreement)
-    component = cosine_linkage(units, max(cosine, LOOSEST), apart=agreement.project.code[rows]).components(-cosine)
+    component = cosine_linkage(units, max(cosine, LOOSEST), apart=agreement.project.code[rows]).groups_at(-cosine)
     names, number, sizes = np.unique(component, return_inverse=True, return_counts=True)
     diameter = cosine_diameters(units, number, len(names))
     return Widths({agreement.ids[rows[names[n]]]: float(diameter[n]) for n in np.flatnonzero(sizes > 1).tolist()})

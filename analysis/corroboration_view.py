@@ -121,7 +121,7 @@ class View:
 
     def near_misses(self, number: int) -> list[int]:
         """Rows that one step of the threshold more would join to a cluster, directly or through others, newest."""
-        further = self.linkage.components(min(self.nearness.looser.level, self.linkage.most))
+        further = self.linkage.groups_at(min(self.nearness.looser.level, self.linkage.most))
         mine = self.clusters.cluster == number
         joined = further == further[int(self.clusters.canonical[number])]
         return np.flatnonzero(joined & ~mine).tolist()

@@ -43,7 +43,7 @@ class Linkage:
         for column in (self.left, self.right, self.level):
             column.flags.writeable = False
 
-    def components(self, level: float) -> Positions:
+    def groups_at(self, level: float) -> Positions:
         """A component number per row, the same for rows that a chain of links up to this level connects."""
         if level > self.most:
             raise ValueError(f"level: expected {self.most:g} at most, as far as was looked, found {level:g}")
@@ -54,7 +54,7 @@ class Linkage:
 
     def sizes(self, level: float) -> Positions:
         """How many rows each cluster of two or more has at this level, largest first."""
-        sizes = np.bincount(self.components(level), minlength=1)
+        sizes = np.bincount(self.groups_at(level), minlength=1)
         return -np.sort(-sizes[sizes > 1])
 
     def first_levels(self) -> Levels:

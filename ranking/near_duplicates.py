@@ -111,7 +111,7 @@ def _by_simhash(
     else:
         raise ValueError(f"hashed: expected {seen.count} rows as observations have, found {len(hashed[0])}")
     spoken = np.flatnonzero(tokens)
-    near = near_components(hashes[spoken], threshold) if linked is None else linked.components(threshold)[spoken]
+    near = near_components(hashes[spoken], threshold) if linked is None else linked.groups_at(threshold)[spoken]
     member, number, count = _numbered(near)
     diameter = hash_diameters(hashes[spoken[member]], number, count)
     return _Found(considered[spoken[member]], number, diameter, diameter > threshold)
@@ -119,11 +119,11 @@ def _by_simhash(
 
 def _by_embedding(seen: Observations, considered: Positions, cosine: float, linked: Linkage | None) -> _Found:
     if linked is not None and "embeddings" not in seen.columns:
-        member, number, count = _numbered(linked.components(-cosine))
+        member, number, count = _numbered(linked.groups_at(-cosine))
         return _Found(considered[member], number, np.full(count, np.nan), np.zeros(count, np.bool_))
     units = unit_rows(seen["embeddings"][considered])
     spoken = np.flatnonzero(units.any(axis=1))
-    near = similar_components(units[spoken], cosine) if linked is None else linked.components(-cosine)[spoken]
+    near = similar_components(units[spoken], cosine) if linked is None else linked.groups_at(-cosine)[spoken]
     member, number, count = _numbered(near)
     diameter = cosine_diameters(units[spoken[member]], number, count)
     return _Found(considered[spoken[member]], number, diameter, diameter > 1.0 - cosine + _ROUNDING)

@@ -13,7 +13,7 @@ from charts.observation_map import observation_map
 
 POINTS = pd.DataFrame(
     {"label": list("0123"), "clusters": [0, 4, 9, 2], "alone": [90, 70, 40, 1], "largest": [0, 3, 5, 80]}
-).assign(share=[0.0, 0.25, None, 1.0])
+).assign(share=[0.0, 0.25, math.nan, 1.0])
 CLUSTERS = pd.DataFrame(
     {
         "size": [2, 2, 3, 15, 2_000],

@@ -34,7 +34,7 @@ def groups(component: npt.NDArray[np.int64]) -> set[frozenset[int]]:
 @given(HASHES, st.integers(0, 17))
 def test_a_cut_is_what_a_search_at_that_threshold_finds(values: list[int], bits: int) -> None:
     hashes = np.array(values, np.uint64)
-    assert groups(hash_linkage(hashes).components(bits)) == groups(near_components(hashes, bits))
+    assert groups(hash_linkage(hashes).groups_at(bits)) == groups(near_components(hashes, bits))
 
 
 @given(HASHES)
@@ -56,7 +56,7 @@ def test_rows_apart_and_rows_unheard_are_never_joined(values: list[int], apart: 
         np.array(apart[:count], np.int64),
         np.array(heard[:count], bool),
     )
-    found = groups(hash_linkage(hashes, heard=told, apart=numbers).components(6))
+    found = groups(hash_linkage(hashes, heard=told, apart=numbers).groups_at(6))
     expected = {frozenset([row]) for row in range(count) if not told[row]}
     for number in range(3):
         rows = np.flatnonzero((numbers == number) & told)
@@ -71,7 +71,7 @@ def test_a_cut_by_cosine_is_what_a_search_finds(seed: int, cosine: float) -> Non
     vectors = centres[random.integers(0, 5, 30)] + random.normal(size=(30, 8)) * random.choice([0, 0.1, 0.4], (30, 1))
     vectors[3], vectors[4] = 0, vectors[5]
     linkage = cosine_linkage(vectors, 0.8)
-    assert groups(linkage.components(-cosine)) == groups(similar_components(unit_rows(vectors), cosine))
+    assert groups(linkage.groups_at(-cosine)) == groups(similar_components(unit_rows(vectors), cosine))
 
 
 def test_sizes_are_those_of_clusters_of_two_or_more() -> None:
@@ -116,7 +116,7 @@ def test_clusters_from_kept_links_of_vectors_are_the_same_clusters() -> None:
 class TestDoors:
     def test_beyond_what_was_looked_for(self) -> None:
         with pytest.raises(ValueError, match="level: expected 5 at most, as far as was looked, found 6"):
-            hash_linkage(np.array([1, 2], np.uint64), 5).components(6)
+            hash_linkage(np.array([1, 2], np.uint64), 5).groups_at(6)
 
     def test_links_of_other_rows(self) -> None:
         with pytest.raises(ValueError, match="linked: expected the 6 rows that are considered, found 2"):
