@@ -85,7 +85,7 @@ def distance_matrix(
     finish(figure, title, height=size)
     figure.update_layout(showlegend=False, hovermode="closest")
     places = list(range(count))
-    figure.update_xaxes(tickvals=places, ticktext=list(labels), fixedrange=True, zeroline=False, side="bottom")
+    figure.update_xaxes(tickvals=places, ticktext=list(labels), tickangle=45, fixedrange=True, zeroline=False)
     figure.update_yaxes(
         tickvals=places,
         ticktext=list(labels),

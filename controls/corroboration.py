@@ -193,11 +193,11 @@ def figures(seen: View, rows: list[ClusterRow], log: LoggedCandidates | None) ->
         (
             "Disputed",
             number(disputed),
-            "being looked for" if disputed is None else f"✕ {percent(disputed, count)} of clusters",
+            "being looked for" if disputed is None else f"✕ {percent(disputed, count)} of all",
             DISPUTED,
         ),
         (
-            "Boosted retrievals",
+            "Boosted share",
             MISSING if log is None else percent(seen.boosted(log), log.retrievals),
             "being read" if log is None else f"{percent(log.boosted, log.retrievals)} as logged",
             BOOSTED,

@@ -15,7 +15,7 @@ from charts.fingerprints import bit_strips, distance_matrix
 from controls import links, loading, working
 from controls.address import said, say
 from controls.corroboration import QUIET
-from controls.corroboration_parts import members, texts
+from controls.corroboration_tables import members, texts
 from controls.messages import MISSING, counted, number
 from controls.replayed import GONE
 from controls.what_if import Knob

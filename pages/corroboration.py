@@ -9,6 +9,7 @@ import streamlit as st
 from analysis.corroboration_rows import cluster_rows
 from controls import corroboration, corroboration_cluster, corroboration_parts, corroboration_shadow, links, messages
 from controls.corroboration_export import export
+from controls.corroboration_tables import LISTED, area_table, cluster_table, texts
 from controls.exports import download_buttons
 from controls.view import view
 
@@ -26,12 +27,12 @@ def draw_more(seen: View, rows: list[ClusterRow], scope: Scope, opened: str | No
     elif show == "shadow":
         corroboration_shadow.panel(corroboration.documented(seen, scope), scope)
     elif (places := corroboration_parts.places(scope)) is not None:
-        listed = [row.canonical for row in rows[: corroboration_parts.LISTED]]
+        listed = [row.canonical for row in rows[:LISTED]]
         canonical = corroboration_cluster.canonical_of(seen, opened)
-        corroboration_parts.draw_map(seen, rows, places, canonical, corroboration_parts.texts(scope, listed))
+        corroboration_parts.draw_map(seen, rows, places, canonical, texts(scope, listed))
         if corners := corroboration_parts.area():
             inside = corroboration_parts.within(seen, places, corners)
-            corroboration_parts.area_table(seen, inside, scope)
+            area_table(seen, inside, scope)
             return corroboration_parts.clusters_of(seen, inside)
     return None
 
@@ -58,7 +59,7 @@ def main(scope: Scope) -> None:
     st.subheader("Clusters")
     kind = corroboration_parts.choose_kind()
     kept = corroboration_parts.filtered(rows, kind, area)
-    corroboration_parts.cluster_table(kept, scope)
+    cluster_table(kept, scope)
     chosen = {"kind": kind, "area": corroboration_parts.area() if area is not None else None}
     download_buttons(export(seen, kept, scope, chosen), view().principal, key="clusters")
     if opened is not None:

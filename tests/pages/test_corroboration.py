@@ -112,8 +112,8 @@ def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a functio
         "Clusters": ("2", "0 chained"),
         "Corroborated": ("5", "55.6 % of all"),  # of nine
         "Independent": ("1", "1 self-repetition"),
-        "Disputed": ("0", "✕ 0 % of clusters"),
-        "Boosted retrievals": ("50 %", "0 % as logged"),
+        "Disputed": ("0", "✕ 0 % of all"),
+        "Boosted share": ("50 %", "0 % as logged"),
     }
     assert "9 active observations, whatever the window" in said(test)
     assert "2 retrievals in the window" in said(test)
