@@ -16,6 +16,7 @@ from charts.agreement import threshold_sweep
 from controls import working
 from controls.messages import MISSING, counted, number, percent
 from controls.what_if import Knob
+from jobs.worker_pool import question_of
 from ranking.clusters import Method
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 METRIC_WIDTH = 144
 SWEEP = "corroboration_sweep"
+KEPT, MOST_KEPT = "corroboration_kept", 5  # values of this session, a megabyte each
 SMALL = "<span style='font-size: 13px; font-weight: normal'>"  # plotly's own tag; nothing of a tenant stands in it
 QUIET = {"displayModeBar": False}
 METHOD = Knob(
@@ -125,30 +127,46 @@ def found(scope: Scope) -> View | None:
     for task in ("corroboration", "corroboration_disputes", *(("corroboration_vectors",) if by_vector else ())):
         working.begin(task, {}, whole)
     working.begin("corroboration_log", {}, scope)
-    said = working.wait("corroboration", {}, whole, words="Reading the newest observations")
+    said = latest("corroboration", whole, words="Reading the newest observations")
     if said is None:
         return None
     links = None
     if by_vector:
-        vectors = working.wait("corroboration_vectors", {}, whole, words="Comparing vectors")
+        vectors = latest("corroboration_vectors", whole, words="Comparing vectors")
         if vectors is None:
             return None
         links = VectorLinks.from_json(vectors)
-    told = working.glance("corroboration_disputes", {}, whole)
+    told = latest("corroboration_disputes", whole)
     widths = working.glance("corroboration_widths", {"cosine": chosen.cosine}, whole) if by_vector else None
     return view(Agreement.from_json(said), chosen, told, links, None if widths is None else Widths(widths))
+
+
+def latest(task: str, scope: Scope, words: str | None = None) -> Any:  # noqa: ANN401 - JSON, as the task returned it
+    """The value of a task; while a busy store's newer data are read, the one before, so that sliders go on moving.
+
+    With ``words`` the very first value is waited for on the page.
+    """
+    kept: dict[str, Any] = st.session_state.setdefault(KEPT, {})
+    question = question_of(task, {}, scope)
+    told = working.wait(task, {}, scope, words=words) if words and question not in kept else None
+    told = working.glance(task, {}, scope) if told is None and (not words or question in kept) else told
+    if told is not None:
+        kept[question] = told
+        for oldest in list(kept)[:-MOST_KEPT]:
+            del kept[oldest]
+    return kept.get(question)
 
 
 def documented(seen: View, scope: Scope) -> View:
     """The same observations clustered as they are live, whatever the sliders say: SimHash within 3 bits, scale 0.1."""
     if seen.nearness == Nearness():
         return seen
-    return view(seen.agreement, Nearness(), working.glance("corroboration_disputes", {}, whole_time(scope)))
+    return view(seen.agreement, Nearness(), latest("corroboration_disputes", whole_time(scope)))
 
 
 def logged(scope: Scope) -> LoggedCandidates | None:
     """The candidates of the window's retrievals, once the worker has them."""
-    told = working.glance("corroboration_log", {}, scope)
+    told = latest("corroboration_log", scope)
     return None if told is None else LoggedCandidates.from_json(told)
 
 

@@ -15,9 +15,8 @@ from charts.agreement import boost_curve, cluster_sizes
 from charts.compared import shortened
 from charts.look import literal
 from charts.observation_map import MARKS, observation_map
-from controls import working
 from controls.address import said, say
-from controls.corroboration import QUIET
+from controls.corroboration import QUIET, latest
 from controls.messages import counted, number, percent
 from controls.what_if import Knob
 
@@ -98,7 +97,7 @@ def say_area(corners: Area) -> None:
 
 def places(scope: Scope) -> Places | None:
     """Where observations lie on the map; None while the worker projects them, which is then drawn."""
-    told = working.wait("corroboration_map", {}, whole_time(scope), words="Drawing the map")
+    told = latest("corroboration_map", whole_time(scope), words="Drawing the map")
     return None if told is None else Places.from_json(told)
 
 

@@ -110,6 +110,7 @@ def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer) -> None:
     expect(page).not_to_have_url(re.compile("area="), timeout=SOON)
 
 
+@pytest.mark.long
 def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, server: AppServer) -> None:
     hostile = str(len(SAID) + 1)
     link = f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&cluster={int(hostile):032x}"

@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from controls import loading
 from tests import sample
 from tests.analysis.agreeing import COPIED, SAID, plant
 from tests.hostile import TEXTS
@@ -240,3 +241,15 @@ def test_one_project(page: Any) -> None:  # noqa: ANN401 - a function
     assert figures(test)["Clusters"] == ("0", "0 chained")
     assert len(SAID) == 9
     assert "1 active observations" in said(test)
+
+
+def test_sliders_go_on_moving_while_newer_data_are_read(page: Any) -> None:  # noqa: ANN401 - a function
+    """A store that is written to all the time has another version at every click."""
+    test = page(org="org_a", bits="1")
+    for job in loading.workers()._jobs.values():
+        job.version, job.ended = "of older data", 0.0
+    test.query_params["bits"] = "0"
+    test.run()
+    assert figures(test)["Clusters"] == ("2", "0 chained")
+    assert not test.get("progress")
+    assert all(trace["name"] for trace in charts(test)[1]["data"])  # the map stands too
