@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SIGNS = {"independent": "● independent", "repeated": "■ self-repetition", "disputed": "✕ disputed"}
 LISTED, AREA_LISTED = 300, 300  # rows of a table; counts and files are always of all
 LONGEST = 300  # characters of a text in a list
-ORDER = ("open", "role", "cluster", "agent", "created_at", "weight", "bits", "diff", "text", "session", "project", "id")
+ORDER = ("open", "role", "cluster", "agent", "session", "created_at", "weight", "bits", "diff", "text", "project", "id")
 
 
 def texts(scope: Scope, ids: list[str], longest: int = LONGEST) -> dict[str, str]:
