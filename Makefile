@@ -51,4 +51,4 @@ test-all: .venv/installed-dev
 	$(call check,-m "long or not long")
 
 bench: .venv/installed-dev
-	@for name in ranking stages mmr clustering pairs contradictions log_writer retrieval inspector; do $(BIN)/python -m benchmarks $$name || exit 1; done
+	@for name in ranking stages mmr clustering pairs contradictions log_writer retrieval inspector corroboration; do $(BIN)/python -m benchmarks $$name || exit 1; done

@@ -20,10 +20,11 @@ from queries.exports import RecordExport
 from reports.spreadsheet import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from controls.access import Principal
     from queries.engine import Question
+    from queries.scope import Scope
 
 log = logging.getLogger("rankscope.exports")
 
@@ -45,31 +46,56 @@ class Export:
 
         Raises ``NotAllowedError`` where the role that the page was shown for was taken away or changed since.
         """
-        if not _is_still(principal):
-            raise NotAllowedError("The role that this file was offered for has changed. Open the page again.")
+        _refuse_a_changed_role(principal)
         frame = ask_now(self.question).frames[0]
-        if store().writer is None:
-            # nothing can be recorded where nothing can be written; the log still says it happened
-            log.warning("export kind=%s rows=%d not recorded: no write login", self.kind, len(frame))
-        else:
-            counts = {str(org): int(rows) for org, rows in frame["org_id"].value_counts().items()}
-            if not counts and self.question.scope.org is not None:
-                counts = {self.question.scope.org: 0}
-            taken = RecordExport(self.kind, form, self.filter, counts, file_name, principal.name)
-            taken.record(store(), self.question.scope.reach)
-        return as_csv(frame) if form == "csv" else as_json(frame)
+        return _handed_out(frame, self.question.scope, (self.kind, self.filter), (form, file_name, principal.name))
+
+
+@dataclass(frozen=True)
+class TableExport:
+    """Rows that no single question gives; ``rows`` makes them, with their ``org_id``, when the file is asked for."""
+
+    scope: Scope
+    kind: str
+    filter: Mapping[str, object]
+    rows: Callable[[], pd.DataFrame]
+
+    def content(self, form: Format, file_name: str, principal: Principal) -> bytes:
+        """Make the rows, record, and only then hand out; refused as ``Export`` is."""
+        _refuse_a_changed_role(principal)
+        return _handed_out(self.rows(), self.scope, (self.kind, self.filter), (form, file_name, principal.name))
+
+
+def _handed_out(
+    frame: pd.DataFrame, scope: Scope, what: tuple[str, Mapping[str, object]], taken: tuple[Format, str, str]
+) -> bytes:
+    kind, form = what[0], taken[0]
+    if store().writer is None:
+        # nothing can be recorded where nothing can be written; the log still says it happened
+        log.warning("export kind=%s rows=%d not recorded: no write login", kind, len(frame))
+    else:
+        counts = {str(org): int(rows) for org, rows in frame["org_id"].value_counts().items()}
+        if not counts and scope.org is not None:
+            counts = {scope.org: 0}
+        RecordExport(kind, form, what[1], counts, *taken[1:]).record(store(), scope.reach)
+    return as_csv(frame) if form == "csv" else as_json(frame)
+
+
+def _refuse_a_changed_role(principal: Principal) -> None:
+    if not _is_still(principal):
+        raise NotAllowedError("The role that this file was offered for has changed. Open the page again.")
 
 
 def _is_still(principal: Principal) -> bool:
     """Whether a principal may see today what it was shown; this machine's own user has no role to lose."""
-    if principal.how != "proxy":
+    if principal.how == "local":
         return True
     granted = stored_role(principal.name)
     orgs = None if granted is None or granted[1] is None else frozenset(granted[1])
     return granted is not None and (granted[0], orgs) == (principal.role, principal.orgs)
 
 
-def download_buttons(export: Export, principal: Principal, *, key: str) -> None:
+def download_buttons(export: Export | TableExport, principal: Principal, *, key: str) -> None:
     """A button per format; nothing is asked or built before the click."""
     with st.container(horizontal=True):
         for form in FORMATS:

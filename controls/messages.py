@@ -102,6 +102,11 @@ def replay_needs_one_organization() -> None:
     st.info("Settings are tried on one organization's log. Choose one in the sidebar.", icon=":material/apartment:")
 
 
+def clusters_need_one_organization() -> None:
+    """Clusters for all organizations at once, which never say the same to each other."""
+    st.info("Agreement is looked for inside one organization. Choose one in the sidebar.", icon=":material/apartment:")
+
+
 def nothing_replayed() -> None:
     """A scope with a log of which nothing can be replayed."""
     st.info(

@@ -56,6 +56,39 @@ def wait(
     return None
 
 
+def begin(task: str, params: Mapping[str, Any], scope: Scope) -> None:
+    """Have a task under way before its value is waited for; one that this session stopped stays so."""
+    if question_of(task, params, scope) not in _stopped():
+        _ask(task, dict(params), scope, None)
+
+
+def glance(task: str, params: Mapping[str, Any], scope: Scope) -> Any:  # noqa: ANN401 - JSON, as the task returned it
+    """The value of a task if it is there; None while it is at work or failed. The page comes back once it is over."""
+    question = question_of(task, params, scope)
+    if question in _stopped():
+        return None
+    job = _ask(task, dict(params), scope, None)
+    if job.state == "done":
+        return job.value()
+    if not job.over.is_set():
+        _come_back(question)
+    return None
+
+
+def failure(task: str, params: Mapping[str, Any], scope: Scope) -> str | None:
+    """Why a task that was glanced at has no value and is not at work; None where it has one, or still is."""
+    job = loading.workers().find(question_of(task, params, scope))
+    return job.sentence if job is not None and job.over.is_set() and job.state != "done" else None
+
+
+@st.fragment(run_every=POLL)
+def _come_back(question: str) -> None:
+    """Nothing to see; the whole page runs once more when the task is over."""
+    job = loading.workers().find(question, _who())
+    if job is None or job.over.is_set():
+        st.rerun()
+
+
 def _ask(
     task: str,
     params: Mapping[str, Any],

@@ -17,10 +17,12 @@ class Task:
     """``module:function`` of ``analysis/``, called with (memory, scope, params, report); its value goes through JSON.
 
     ``memory.store`` only reads, and only what the caller may see. ``report`` takes steps done, steps in all, and words.
+    A task that needs no ``models`` is given a memory with nothing but the store, and does not wait for them to load.
     """
 
     function: str
     limit: float = LIMIT
+    models: bool = True
 
 
 TASKS: dict[str, Task] = {
@@ -28,4 +30,12 @@ TASKS: dict[str, Task] = {
     "drift": Task("analysis.drift_json:search_in_worker"),
     "replay": Task("analysis.replay_json:replay_in_worker"),
     "sensitivity": Task("analysis.replay_json:map_in_worker"),
+    "corroboration": Task("analysis.corroboration:agree_in_worker", models=False),
+    "corroboration_disputes": Task("analysis.corroboration:disputes_in_worker", models=False),
+    "corroboration_log": Task("analysis.corroboration_log:log_in_worker", models=False),
+    "corroboration_vectors": Task("analysis.corroboration_vectors:vectors_in_worker", models=False),
+    "corroboration_widths": Task("analysis.corroboration_vectors:widths_in_worker", models=False),
+    "corroboration_map": Task("analysis.corroboration_vectors:map_in_worker", models=False),
+    "corroboration_shadow": Task("analysis.corroboration_shadow:shadow_in_worker", models=False),
+    "corroboration_effect": Task("analysis.corroboration_shadow:effect_in_worker", models=False),
 }

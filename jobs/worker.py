@@ -19,6 +19,7 @@ import time
 import traceback
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any
 
 import settings
@@ -84,7 +85,7 @@ class Worker:
         with _last_resort(task.limit + GRACE):
             try:
                 scope = scope_from_json(asked["scope"])
-                value = self._function(task.function)(self._memory(scope), scope, asked["params"], self._report)
+                value = self._function(task.function)(self._memory(scope, task), scope, asked["params"], self._report)
                 text = json.dumps(value, allow_nan=False, separators=(",", ":"))
             except StoreError as error:
                 log.warning("task %s: store %s", asked["task"], error)
@@ -105,7 +106,9 @@ class Worker:
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         return function
 
-    def _memory(self, scope: Scope) -> Any:  # noqa: ANN401 - the type would cost every start of the pool an import
+    def _memory(self, scope: Scope, task: Any) -> Any:  # noqa: ANN401 - the types would cost every start an import
+        if not getattr(task, "models", True):
+            return SimpleNamespace(store=ConfinedStore(self.engine, scope.reach))
         from retrieval.choice import chosen_embedder, chosen_scorer  # noqa: PLC0415 - half a second, once per process
         from retrieval.retrieve import Memory  # noqa: PLC0415 - same
 

@@ -64,6 +64,14 @@ SECTIONS = {
             in_window=False,
         ),
     ],
+    "Agreement": [
+        Entry(
+            "corroboration.py",
+            "Corroboration",
+            ":material/groups:",
+            "Which memories agents agree on, which only repeat themselves, and what agreement is worth",
+        ),
+    ],
     "Feedback": [
         Entry(
             "feedback_impact.py",

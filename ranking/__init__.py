@@ -57,6 +57,7 @@ from ranking.fusion import (
 from ranking.growth import corroborating_at
 from ranking.judged import Judged, judge
 from ranking.lexical import LexicalScorer, lexical_score
+from ranking.linkage import Linkage, cosine_linkage, hash_linkage
 from ranking.memory_score import MemoryScore, final_score, memory_scores
 from ranking.memsense_explanation import memsense_explain
 from ranking.mmr import Mmr, Selection, candidate_pool, mmr, route_pool
@@ -115,6 +116,7 @@ __all__ = [
     "Kind",
     "Knob",
     "LexicalScorer",
+    "Linkage",
     "MemoryScore",
     "Method",
     "MissingEvidence",
@@ -161,6 +163,7 @@ __all__ = [
     "contradicts",
     "corroborating_at",
     "corroboration_boost",
+    "cosine_linkage",
     "dedup",
     "detect_contradictions",
     "embedding_matrix",
@@ -173,6 +176,7 @@ __all__ = [
     "from_text",
     "fuse_scores",
     "hamming",
+    "hash_linkage",
     "injection_flips",
     "is_complete",
     "is_misleading",

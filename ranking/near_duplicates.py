@@ -9,6 +9,7 @@ from ranking.components import Positions
 from ranking.contradictions import detect_contradictions
 from ranking.diameter import Distances, cosine_diameters, hash_diameters
 from ranking.limits import within
+from ranking.linkage import Linkage
 from ranking.near_pairs import check_threshold, near_components
 from ranking.observations import Given, Observations, read_observations, taken
 from ranking.simhash import Fingerprints, fingerprints
@@ -40,13 +41,15 @@ def cluster_near_duplicates(
     exclude_disputed: bool = False,
     limit: int | None = LIMIT,
     hashed: Fingerprints | None = None,
+    linked: Linkage | None = None,
 ) -> Clusters:
     """Connected components of near observations, two at least; canonical = highest weight, then earliest, then id.
 
     3 bits and the newest 10 000 are Rensei's (000), cosine 0.94 is Memsense's duplicate threshold (002). ``disputes``
     are pairs of ids (of rows, where there are no ids) that contradict each other; only those with a canonical count. To
     leave the disputed out, pairs that are not given are looked for. ``hashed`` are kept fingerprints of every row, so
-    that no text is hashed again.
+    that no text is hashed again; ``linked`` are kept links of every row, so that no pair is looked for again. Where the
+    vectors behind the links are not given, diameters are NaN: not measured.
     """
     method, count_by = Method(method), CountBy(count_by)
     threshold = check_threshold(threshold)
@@ -55,7 +58,12 @@ def cluster_near_duplicates(
     seen = read_observations(observations)
     considered = seen.newest(limit)
     by_hash = method is Method.SIMHASH
-    found = _by_simhash(seen, considered, threshold, hashed) if by_hash else _by_embedding(seen, considered, cosine)
+    if linked is not None and (linked.count != seen.count or len(considered) != seen.count):
+        raise ValueError(f"linked: expected the {len(considered)} rows that are considered, found {linked.count}")
+    if by_hash:
+        found = _by_simhash(seen, considered, threshold, hashed, linked)
+    else:
+        found = _by_embedding(seen, considered, cosine, linked)
     count = len(found.diameter)
     cluster = np.full(seen.count, -1)
     cluster[found.rows] = found.number
@@ -93,7 +101,9 @@ def cluster_near_duplicates(
     )
 
 
-def _by_simhash(seen: Observations, considered: Positions, threshold: int, hashed: Fingerprints | None) -> _Found:
+def _by_simhash(
+    seen: Observations, considered: Positions, threshold: int, hashed: Fingerprints | None, linked: Linkage | None
+) -> _Found:
     if hashed is None:
         hashes, tokens = fingerprints(taken(seen["content"], considered))
     elif {len(column) for column in hashed} == {seen.count}:
@@ -101,15 +111,20 @@ def _by_simhash(seen: Observations, considered: Positions, threshold: int, hashe
     else:
         raise ValueError(f"hashed: expected {seen.count} rows as observations have, found {len(hashed[0])}")
     spoken = np.flatnonzero(tokens)
-    member, number, count = _numbered(near_components(hashes[spoken], threshold))
+    near = near_components(hashes[spoken], threshold) if linked is None else linked.groups_at(threshold)[spoken]
+    member, number, count = _numbered(near)
     diameter = hash_diameters(hashes[spoken[member]], number, count)
     return _Found(considered[spoken[member]], number, diameter, diameter > threshold)
 
 
-def _by_embedding(seen: Observations, considered: Positions, cosine: float) -> _Found:
+def _by_embedding(seen: Observations, considered: Positions, cosine: float, linked: Linkage | None) -> _Found:
+    if linked is not None and "embeddings" not in seen.columns:
+        member, number, count = _numbered(linked.groups_at(-cosine))
+        return _Found(considered[member], number, np.full(count, np.nan), np.zeros(count, np.bool_))
     units = unit_rows(seen["embeddings"][considered])
     spoken = np.flatnonzero(units.any(axis=1))
-    member, number, count = _numbered(similar_components(units[spoken], cosine))
+    near = similar_components(units[spoken], cosine) if linked is None else linked.groups_at(-cosine)[spoken]
+    member, number, count = _numbered(near)
     diameter = cosine_diameters(units[spoken[member]], number, count)
     return _Found(considered[spoken[member]], number, diameter, diameter > 1.0 - cosine + _ROUNDING)
 

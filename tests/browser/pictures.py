@@ -26,6 +26,7 @@ PAGES = {
     "observation": f"/inspector?{INSPECTED}",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
     "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
+    "corroboration": "/corroboration?org=org_tidewater",
     "feedback-impact": "/feedback_impact?org=org_tidewater",
     "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",
     "drift-alerts": "/drift_alerts?org=org_tidewater",

@@ -1,0 +1,199 @@
+"""Corroboration on 10 000 observations: first figures after opening, and a slider move, against clustering anew."""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+import psycopg
+from streamlit.testing.v1 import AppTest
+
+from analysis.corroboration import BITS, Agreement, agree, disputes, whole_time
+from analysis.corroboration_log import LoggedCandidates, logged_candidates
+from analysis.corroboration_rows import cluster_rows
+from analysis.corroboration_view import Nearness, view
+from benchmarks._corpus import plain_corpus, skewed_corpus
+from queries import embedded
+from queries.engine import Store, make_engine
+from queries.migrate import migrate
+from queries.owner import owning
+from queries.scope import Reach, Scope
+from ranking import cluster_near_duplicates
+from ranking.near_pairs import near_components
+from tests.pages.application import application
+
+ORG, SMALL = "org_large", "org_small"
+SIZE, QUICK = 10_000, 2_000
+RETRIEVALS, CANDIDATES = 500, 20
+FIRST_AT_MOST, MOVE_AT_MOST = 2.0, 0.5  # seconds
+MOVES = (3, 4, 5, 8, 2, 12, 3, 16)
+
+
+class Spent(NamedTuple):
+    """Seconds by the clock, and of this process's own computing."""
+
+    clock: float
+    own: float
+
+
+@contextmanager
+def served(count: int) -> Iterator[tuple[str, Store]]:
+    """A store of its own with one organization of so many texts, a fifth of them copies; removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="rankscope-corroboration-"))
+    folder.chmod(0o711)
+    try:
+        with embedded.start(folder) as lease:
+            with owning(lease.url()) as engine:
+                migrate(engine, create_store=True)
+            with psycopg.connect(lease.url().replace("+psycopg", ""), autocommit=True) as owner:
+                fill(owner, count)
+            store = Store(make_engine(lease.url("dash_read"), name="benchmark"))
+            yield lease.url("dash_read"), store
+            store.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def fill(owner: psycopg.Connection, count: int) -> None:
+    """Observations of forty agents, and retrievals of twenty of them each."""
+    texts, now, draw = skewed_corpus(plain_corpus(count)), datetime.now(UTC), np.random.default_rng(0)
+    owner.execute("insert into organizations (id, name) values (%s, 'Large'), (%s, 'Small')", (ORG, SMALL))
+    for number in range(2):
+        small = (SMALL, UUID(int=2**90 + number), "two of a kind", str(number), now)
+        owner.execute(
+            "insert into observations (org_id, id, content, content_hash, created_at) values (%s, %s, %s, %s, %s)",
+            small,
+        )
+    columns = "org_id, id, project_id, agent_id, session_id, content, content_hash, created_at"
+    with owner.cursor() as cursor, cursor.copy(f"copy observations ({columns}) from stdin") as copy:
+        for number, text in enumerate(texts):
+            at = now - timedelta(minutes=number)
+            who = f"agent-{int(draw.integers(40))}", f"s{number // 5}"
+            copy.write_row((ORG, UUID(int=number + 1), "api", *who, text, str(number), at))
+    columns = """org_id, retrieval_id, session_id, project_id, query_text, observation_id, relevance_score,
+                 feedback_weight, weighted_score, unweighted_rank, weighted_rank, weighting_enabled, created_at"""
+    with owner.cursor() as cursor, cursor.copy(f"copy retrieval_ab_logs ({columns}) from stdin") as copy:
+        for retrieval in range(RETRIEVALS):
+            shown = draw.choice(count, CANDIDATES, replace=False).tolist()
+            for rank, number in enumerate(shown):
+                score = 0.9 - rank / 100
+                ids = UUID(int=2**100 + retrieval), f"q{retrieval}", "api", "what", UUID(int=number + 1)
+                copy.write_row((ORG, *ids, score, 1.0, score, rank, rank, True, now - timedelta(hours=1)))
+    owner.execute("analyze")
+
+
+def first_figures(store: Store, scope: Scope) -> tuple[Agreement, LoggedCandidates]:
+    """What the worker does before the first figures stand, there and back as text."""
+    said = json.dumps(agree(store, whole_time(scope)).to_json())
+    log = json.dumps(logged_candidates(store, scope).to_json())
+    return Agreement.from_json(json.loads(said)), LoggedCandidates.from_json(json.loads(log))
+
+
+def move(said: str, log: LoggedCandidates, bits: int, told: tuple[tuple[str, str], ...]) -> None:
+    """What a slider move computes, from the text that the worker left."""
+    seen = view(Agreement.from_json(json.loads(said)), Nearness(bits=bits), told)
+    cluster_rows(seen)
+    seen.shares(log)
+    seen.boosted(log)
+
+
+def anew(agreement: Agreement, bits: int, told: tuple[tuple[str, str], ...]) -> None:
+    """The same without kept links: clusters at this threshold, and a search at every threshold for the sweep."""
+    cluster_near_duplicates(
+        {
+            "ids": list(agreement.ids),
+            "created_at": agreement.created.view("datetime64[us]"),
+            "agent_id": agreement.agent.listed(),
+            "session_id": agreement.session.listed(),
+            "weight": agreement.weight,
+        },
+        bits,
+        disputes=told,
+        hashed=(agreement.hashes, agreement.tokens),
+    )
+    for each in BITS:
+        near_components(agreement.hashes, each)
+
+
+def on_the_page(address: str) -> tuple[float, float, list[Spent]]:
+    """Seconds until a fresh server shows a small organization, a running one the large one, and of slider moves."""
+    with application(address.replace("+psycopg", ""), org=SMALL, show="sizes") as page:
+        page.run()
+        page.switch_page("corroboration.py")
+        fresh = _until_figures(page)
+        page.query_params["org"] = ORG
+        first = _until_figures(page)
+        while {"being looked for", "being read"} & {metric.delta for metric in page.metric}:
+            page.run()
+        spent = []
+        for bits in MOVES:
+            page.query_params["bits"] = str(bits)
+            spent.append(timed(page.run, 1))
+        return fresh, first, spent
+
+
+def _until_figures(page: AppTest) -> float:
+    started = time.perf_counter()
+    page.run()
+    while not page.metric:
+        page.run()
+    return time.perf_counter() - started
+
+
+def timed(work: Callable[[], object], times: int = 3) -> Spent:
+    """Seconds by the clock and of this process's own computing, of the fastest run; the second bears a busy machine."""
+    spent = []
+    for _ in range(times):
+        clock, own = time.perf_counter(), time.process_time()
+        work()
+        spent.append(Spent(time.perf_counter() - clock, time.process_time() - own))
+    return min(spent)
+
+
+def row(what: str, spent: Spent | float, limit: float | None = None) -> dict[str, object]:
+    """One line of the table."""
+    seconds, own = spent if isinstance(spent, Spent) else (spent, None)
+    return {"what": what, "seconds": seconds, "own": own, "limit": limit}
+
+
+def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks
+    """Limits: figures about 2 s after opening, a slider move about half a second, both on 10 000 observations."""
+    now = datetime.now(UTC)
+    scope = Scope(Reach((ORG,)), now - timedelta(days=30), now + timedelta(hours=1), ORG)
+    with served(QUICK if quick else SIZE) as (address, store):
+        reading = timed(lambda: first_figures(store, scope))
+        agreement, log = first_figures(store, scope)
+        told: list[tuple[tuple[str, str], ...]] = []
+        contradicting = timed(lambda: told.append(disputes(store, whole_time(scope))), 1)
+        said = json.dumps(agreement.to_json())
+        moves = {bits: timed(_with(move, said, log, bits, told[0])) for bits in (0, 3, 8, 16)}
+        searches = {bits: timed(_with(anew, agreement, bits, told[0]), 1) for bits in (0, 3, 8, 16)}
+        fresh, first, spent = on_the_page(address)
+    rows = [
+        row("read, hash and link, there and back", reading),
+        row("contradictions, which come later", contradicting),
+        *(row(f"a move to {bits} bits, computed", taken) for bits, taken in moves.items()),
+        *(row(f"the same by clustering anew, {bits} bits", taken) for bits, taken in searches.items()),
+        row("page: a small organization on a fresh server, worker's start included", fresh),
+        row("page: from opening to figures", first, FIRST_AT_MOST),
+        row("page: a slider move, median", sorted(spent)[len(spent) // 2], MOVE_AT_MOST),
+        row("page: a slider move, slowest", max(spent)),
+    ]
+    return {
+        "observations": len(agreement),
+        "text bytes": len(said),
+        "anew / move": median(searches[bits].own / moves[bits].own for bits in moves),
+        "rows": rows,
+    }
+
+
+def _with(work: Callable[..., object], *arguments: object) -> Callable[[], object]:
+    return lambda: work(*arguments)

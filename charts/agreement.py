@@ -1,0 +1,163 @@
+"""Clusters in numbers: what every threshold would find, how large they are, and what their boosts come to."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from charts.look import DEGRADED, DISPUTED, DOWN, FAINT, NEUTRAL, UP, finish
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+NOTHING = 0.5  # where a logarithmic axis shows none
+TICKS = {NOTHING: "0", 1: "1", 10: "10", 100: "100", 1_000: "1,000", 10_000: "10,000"}
+LINES = (("alone", "alone", NEUTRAL), ("clusters", "clusters", UP), ("largest", "largest", DOWN))
+KINDS = {
+    "independent": ("two agents or more", UP, "circle"),
+    "repeated": ("self-repetition", NEUTRAL, "square"),
+    "disputed": ("✕ disputed", DISPUTED, "x"),
+}
+EDGES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 1_000)
+
+
+def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: str, title: str) -> go.Figure:
+    """What every threshold finds, ``points`` having label, clusters, alone, largest and share (0–1, or missing).
+
+    ``chosen`` and ``cliff`` are places in it; ``customdata`` of a mark is its label, so that a click can name it.
+    """
+    places, labels = list(range(len(points))), points["label"].tolist()
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.68, 0.32], vertical_spacing=0.09)
+    for name, words, colour in LINES:
+        told = [list(point) for point in zip(labels, points[name].tolist(), strict=True)]
+        heights = [max(value, NOTHING) for _, value in told]
+        figure.add_trace(_line(told, heights, words, colour, "%{customdata[1]:,}"), row=1, col=1)
+    shares = [None if value is None or math.isnan(value) else 100 * value for value in points["share"].tolist()]
+    told = [list(point) for point in zip(labels, shares, strict=True)]
+    figure.add_trace(_line(told, shares, "boosted", DEGRADED, "%{customdata[1]:.3g} %"), row=2, col=1)
+    finish(figure, title, height=420)
+    if cliff is not None:
+        figure.add_vrect(x0=cliff - 1, x1=cliff, fillcolor=DOWN, opacity=0.13, line_width=0)
+        figure.add_annotation(
+            x=cliff - 0.5, y=1.0, yref="paper", text="chaining starts", showarrow=False, yanchor="bottom",
+            font={"color": DOWN, "size": 12},
+        )  # fmt: skip
+    figure.add_vline(x=chosen, line={"width": 2, "dash": "dot", "color": NEUTRAL})
+    figure.add_annotation(
+        x=chosen, y=1.0, yref="paper", text=f"now {labels[chosen]}", showarrow=False, yanchor="bottom",
+        yshift=16 if cliff is not None and abs(cliff - 0.5 - chosen) < len(places) / 6 else 0, font={"size": 12},
+    )  # fmt: skip
+    figure.update_layout(
+        showlegend=False, hovermode="closest", clickmode="event+select", title_y=0.94, margin={"t": 92, "r": 66}
+    )
+    figure.update_xaxes(fixedrange=True, range=[-0.4, len(places) - 0.6], zeroline=False)
+    every = slice(None, None, 2)  # all of them would not fit a narrow window
+    figure.update_xaxes(title=unit, tickvals=places[every], ticktext=labels[every], tickangle=0, row=2, col=1)
+    top = math.log10(max(10, *points["alone"].tolist(), *points["largest"].tolist()))
+    figure.update_yaxes(
+        type="log", tickmode="array", tickvals=list(TICKS), ticktext=list(TICKS.values()), fixedrange=True,
+        range=[math.log10(NOTHING) - 0.1, top + 0.15], rangemode="normal", row=1, col=1,
+    )  # fmt: skip
+    figure.update_yaxes(title="%", range=[0, 105], tickvals=[0, 50, 100], fixedrange=True, row=2, col=1)
+    return figure
+
+
+def _line(points: list[list[Any]], ys: Sequence[float | None], words: str, colour: str, shown: str) -> go.Scatter:
+    """One line, named at its end; ``points`` are the labels and what is told of each."""
+    return go.Scatter(
+        x=list(range(len(points))),
+        y=list(ys),
+        mode="lines+markers+text",
+        text=[""] * (len(points) - 1) + [f" {words}"],
+        textposition="middle right",
+        textfont={"color": colour},
+        cliponaxis=False,
+        name=words,
+        line={"color": colour, "width": 2},
+        marker={"size": 7, "color": colour},
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}, "textfont": {"color": colour}},
+        customdata=points,
+        hovertemplate=f"%{{customdata[0]}}: {words} {shown}<extra></extra>",
+    )
+
+
+def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
+    """How many clusters have how many members, ``clusters`` having size and kind."""
+    bins = [_bin(size) for size in clusters["size"].tolist()]
+    labels = [_bin(edge) for edge in EDGES]
+    drawn = [label for label in labels if label in bins]
+    figure = go.Figure()
+    for kind, (words, colour, _) in KINDS.items():
+        mine = [label for label, its in zip(bins, clusters["kind"].tolist(), strict=True) if its == kind]
+        if mine:
+            figure.add_trace(
+                go.Bar(
+                    x=drawn,
+                    y=[mine.count(label) for label in drawn],
+                    name=words,
+                    marker={"color": colour, "line": {"width": 0}, "pattern": {"shape": _pattern(kind)}},
+                    hovertemplate=f"%{{x}} members, {words}: %{{y:,}} clusters<extra></extra>",
+                )
+            )
+    figure.update_layout(barmode="stack", bargap=0.3, showlegend=True)
+    finish(figure, title, height=320)
+    figure.update_xaxes(title="members", type="category", fixedrange=True)
+    figure.update_yaxes(title="clusters", fixedrange=True, tickformat=",d")
+    return figure
+
+
+def _pattern(kind: str) -> str:
+    return {"repeated": "/", "disputed": "x"}.get(kind, "")
+
+
+def _bin(size: int) -> str:
+    for low, high in pairwise(EDGES):
+        if low <= size < high:
+            return str(low) if high == low + 1 else f"{low:,}–{high - 1:,}"
+    return f"{EDGES[-1]:,}+"
+
+
+def boost_curve(clusters: pd.DataFrame, scale: float, title: str) -> go.Figure:
+    """The boost over voices, and where clusters sit on it; ``clusters`` has others and other_agents."""
+    most = max(4, int(clusters["others"].max()) if len(clusters) else 0)
+    steps = [most * step / 80 for step in range(81)]
+    figure = go.Figure(
+        go.Scatter(
+            x=steps, y=[scale * math.log2(1 + step) for step in steps], mode="lines", name="boost",
+            line={"color": FAINT, "width": 3}, hoverinfo="skip", showlegend=False,
+        )
+    )  # fmt: skip
+    for name, words, colour, symbol in (
+        ("others", "by members, as configured", UP, "circle"),
+        ("other_agents", "by other agents only", NEUTRAL, "square-open"),
+    ):
+        counts = clusters[name].value_counts().sort_index()
+        figure.add_trace(
+            go.Scatter(
+                x=counts.index.tolist(),
+                y=[scale * math.log2(1 + count) for count in counts.index],
+                mode="markers",
+                name=words,
+                marker={
+                    "size": [8 + 5 * math.log2(1 + count) for count in counts],
+                    "color": colour,
+                    "symbol": symbol,
+                    "opacity": 0.75,
+                    "line": {"width": 2 if symbol.endswith("open") else 0, "color": colour},
+                },
+                customdata=counts.tolist(),
+                hovertemplate=f"%{{x}} others, {words}: +%{{y:.3g}}, %{{customdata:,}} clusters<extra></extra>",
+            )
+        )
+    finish(figure, title, height=320)
+    figure.update_layout(hovermode="closest", legend={"itemsizing": "constant"})
+    figure.update_xaxes(title="other voices", rangemode="tozero", fixedrange=True)
+    figure.update_yaxes(title="boost", fixedrange=True)
+    return figure

@@ -1,0 +1,167 @@
+"""Corroboration in a real browser: sliders in the address, a lasso that lists, a cluster by link, files that parse."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from playwright.sync_api import expect
+
+from tests import sample
+from tests.analysis.agreeing import COPIED, SAID, plant
+from tests.app_server import AppServer
+from tests.browser.conftest import Visit
+from tests.hostile import TEXTS
+from tests.memories import add_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from tests.conftest import Cluster
+
+SOON = 60_000  # milliseconds; a worker has to start first
+PROBES = ("/_stcore/health", "/_stcore/host-config")
+HOSTILE = TEXTS[:6]
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
+    """One organization: three copies, a pair, hostile texts twice each, and one retrieval."""
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        plant(owner, "org_a", [*SAID, *((text, text[:40], "s9", "api", 1.0) for text in HOSTILE for _ in range(2))])
+        sample.add_retrieval(owner, "org_a", sample.unchanged(1), name="r")
+        sample.add_organization(owner, "org_b")
+        add_memory(owner, "org_b", 900, COPIED)
+    started = AppServer(
+        DATABASE_URL=cluster.plain_url("dash_read", name), RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", name)
+    )
+    yield started
+    started.stop()
+    cluster.drop(name)
+
+
+def opened(visit: Visit, address: str) -> Page:
+    visit.page.goto(address)
+    return shown(visit.page)
+
+
+def shown(page: Page) -> Page:
+    """The page once its figures are there and nothing is being looked for any more."""
+    expect(page.locator("[data-testid=stMetricValue]").nth(4)).to_have_text(re.compile("%|—"), timeout=SOON)
+    expect(page.get_by_text("being looked for")).to_have_count(0, timeout=SOON)
+    expect(page.locator("[data-testid=stProgress]")).to_have_count(0, timeout=SOON)
+    return page
+
+
+def figure(page: Page, place: int) -> str:
+    return page.locator("[data-testid=stMetricValue]").nth(place).inner_text()
+
+
+def complaints(visit: Visit) -> list[str]:
+    """Console errors that are not Streamlit's own two probes of a deep link, each answered 404 once."""
+    probes = [url for url in visit.requests if url.endswith(PROBES) and "/corroboration/" in url]
+    missing = [text for text in visit.complaints if "404" in text]
+    return [text for text in visit.complaints if "404" not in text] + missing[len(probes) :]
+
+
+def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&show=sizes&bits=1")
+    slider = page.get_by_role("slider", name="SimHash threshold")
+    slider.press("ArrowLeft")
+    expect(page).to_have_url(re.compile(r"bits=0"))
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("at 0 bits", timeout=SOON)
+    before = [figure(page, place) for place in range(4)]
+    page.reload()
+    shown(page)
+    assert page.get_by_role("slider", name="SimHash threshold").get_attribute("aria-valuetext") == "0"
+    assert [figure(page, place) for place in range(4)] == before
+    assert complaints(visit) == []
+    assert visit.foreign_requests(server.url) == []
+
+
+def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer) -> None:
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0")
+    chart = page.locator(".js-plotly-plot").nth(1)
+    chart.locator(".scatterlayer .point").first.wait_for(timeout=SOON)
+    chart.scroll_into_view_if_needed()
+    box = chart.locator(".nsewdrag").bounding_box()
+    assert box is not None
+    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98), (0.02, 0.03)]
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=12)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("area="), timeout=SOON)
+    expect(page.get_by_text(re.compile(r"\d+ observations in this area"))).to_be_visible(timeout=SOON)
+    told = page.get_by_text(re.compile(r"\d+ observations in this area")).inner_text()
+    page.reload()
+    expect(page.get_by_text(told)).to_be_visible(timeout=SOON)
+    page.get_by_role("button", name="Whole map").click()
+    expect(page).not_to_have_url(re.compile("area="), timeout=SOON)
+
+
+@pytest.mark.long
+def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, server: AppServer) -> None:
+    hostile = str(len(SAID) + 1)
+    link = f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&cluster={int(hostile):032x}"
+    page = opened(visit, link)
+    expect(page.get_by_text("Opened cluster")).to_be_visible(timeout=SOON)
+    expect(page.locator("[data-testid=stCode]").first).to_contain_text(HOSTILE[0])
+    page.get_by_role("button", name="Close").click()
+    expect(page).not_to_have_url(re.compile("cluster="), timeout=SOON)
+    assert page.evaluate("window.__x") is None
+    assert visit.dialogs == []
+    assert visit.foreign_requests(server.url) == []
+
+
+def test_files_hold_exactly_what_the_filter_leaves(visit: Visit, server: AppServer, cluster: Cluster) -> None:
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&kind=independent")
+    taken = {}
+    for form in ("CSV", "JSON"):
+        with page.expect_download(timeout=SOON) as download:
+            page.get_by_role("button", name=f"Download {form}").click()
+        assert re.fullmatch(rf"corroboration-[0-9a-f]{{32}}\.{form.lower()}", download.value.suggested_filename)
+        taken[form] = download.value.path().read_text(encoding="utf-8-sig")
+    rows = json.loads(taken["JSON"])
+    assert [(row["agent"], row["canonical"], row["text"]) for row in rows] == [
+        ("bob", True, COPIED), ("ann", False, COPIED), ("ann", False, COPIED)
+    ]  # fmt: skip
+    assert {row["boost_by_agents"] for row in rows} == {0.1}
+    told = list(csv.DictReader(io.StringIO(taken["CSV"], newline="")))
+    assert [row["observation"] for row in told] == [row["observation"] for row in rows]
+    database = server.environment["DATABASE_URL"].rsplit("/", 1)[1].split("?")[0]
+    recorded = cluster.run("select kind, format, rows, filter->>'kind' from rankscope.exports order by id", database)
+    assert recorded == [("corroboration", "csv", 3, "independent"), ("corroboration", "json", 3, "independent")]
+
+
+@pytest.mark.long
+def test_shadow_mode_leads_to_the_change_with_its_preview(visit: Visit, server: AppServer) -> None:
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&show=shadow")
+    expect(page.get_by_text("No-go: retrievals replayed")).to_be_visible(timeout=SOON)
+    page.get_by_role("link", name="Open this flag change").click()
+    expect(page).to_have_url(re.compile("feature_flags.*flag=corroboration_boost_enabled"), timeout=SOON)
+    expect(page.get_by_text("Set to on, it means: boost on.")).to_be_visible(timeout=SOON)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 900)])
+def test_it_fits_both_themes_and_widths(browser: Browser, server: AppServer, theme: str, width: int) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 1000}, color_scheme="dark" if theme == "dark" else "light"
+    )
+    visit = Visit(context)
+    for address in ("bits=0", f"bits=0&show=sizes&part=bits&cluster={1:032x}", "method=embedding&show=shadow"):
+        page = opened(visit, f"{server.url}/corroboration?org=org_a&{address}")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert complaints(visit) == []
+    context.close()

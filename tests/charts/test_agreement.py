@@ -1,0 +1,86 @@
+"""Corroboration's pictures: what they count, what they mark, and that tenant text stays text."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from charts.agreement import boost_curve, cluster_sizes, threshold_sweep
+from charts.fingerprints import bit_strips, distance_matrix
+from charts.observation_map import observation_map
+
+POINTS = pd.DataFrame(
+    {"label": list("0123"), "clusters": [0, 4, 9, 2], "alone": [90, 70, 40, 1], "largest": [0, 3, 5, 80]}
+).assign(share=[0.0, 0.25, math.nan, 1.0])
+CLUSTERS = pd.DataFrame(
+    {
+        "size": [2, 2, 3, 15, 2_000],
+        "kind": ["independent", "repeated", "disputed", "independent", "repeated"],
+        "others": [1, 1, 2, 14, 1_999],
+        "other_agents": [1, 0, 1, 3, 0],
+    }
+)
+
+
+def test_a_sweep_marks_where_it_stands_and_where_chaining_starts() -> None:
+    figure = threshold_sweep(POINTS, 1, 3, "bits", "4 clusters at 1")
+    told = {trace.name: [point[1] for point in trace.customdata] for trace in figure.data}
+    assert told["clusters"] == [0, 4, 9, 2]
+    assert told["largest"] == [0, 3, 5, 80]
+    assert told["boosted"][:2] == [0.0, 25.0]
+    assert told["boosted"][2] is None  # missing is a gap and no zero
+    heights = {trace.name: list(trace.y) for trace in figure.data}
+    assert heights["clusters"][0] == 0.5  # none has a place of its own on a logarithmic axis
+    words = {note.text: note.x for note in figure.layout.annotations}
+    assert words == {"chaining starts": 2.5, "now 1": 1}
+    assert "chaining starts" not in {note.text for note in threshold_sweep(POINTS, 1, None, "", "").layout.annotations}
+
+
+def test_sizes_are_counted_by_kind() -> None:
+    figure = cluster_sizes(CLUSTERS, "sizes")
+    assert list(figure.data[0].x) == ["2", "3", "10–19", "1,000+"]
+    assert {trace.name: list(trace.y) for trace in figure.data} == {
+        "two agents or more": [1, 0, 1, 0],
+        "self-repetition": [1, 0, 0, 1],
+        "✕ disputed": [0, 1, 0, 0],
+    }
+
+
+def test_clusters_sit_on_the_boost_curve() -> None:
+    figure = boost_curve(CLUSTERS, 0.2, "boosts")
+    curve, members, agents = figure.data
+    assert curve.y[-1] == pytest.approx(0.2 * math.log2(2_000))
+    assert list(members.x) == [1, 2, 14, 1_999]
+    assert list(members.y) == [pytest.approx(0.2 * math.log2(1 + others)) for others in (1, 2, 14, 1_999)]
+    assert dict(zip(agents.x, agents.customdata, strict=True)) == {0: 2, 1: 2, 3: 1}
+
+
+def test_strips_cross_what_differs_from_the_first() -> None:
+    one, other = [1] * 64, [1] * 63 + [0]
+    figure = bit_strips([one, other], ["★ a", "b"], "bits")
+    assert (list(figure.data[1].x), list(figure.data[1].y)) == ([63], [1])
+    assert list(figure.layout.yaxis.ticktext) == ["★ a", "b"]
+
+
+def test_a_matrix_marks_what_lies_beyond_the_threshold() -> None:
+    figure = distance_matrix([[0, 2, 5], [2, 0, 3], [5, 3, 0]], ["a", "b", "c"], 3, "bits", "matrix")
+    told = sorted(text for trace in figure.data[1:] for text in trace.text)
+    assert told == ["2", "2", "3", "3", "5!", "5!"]
+
+
+def test_a_map_counts_who_is_alone_and_rings_what_is_open() -> None:
+    alone = pd.DataFrame({"x": [0.1, 0.1, 0.9], "y": [0.1, 0.1, 0.9]})
+    marks = pd.DataFrame(
+        {"x": [0.5], "y": [0.5], "count": [3], "kind": ["disputed"], "cluster": ["id-1"], "text": ["&lt;b>x"]}
+    )
+    figure = observation_map(alone, marks, "id-1", [(0, 0), (1, 0), (1, 1)], "map")
+    by_name = {trace.name: trace for trace in figure.data}
+    assert [point[1] for point in by_name["in no cluster"].customdata] == [2, 1]
+    assert by_name["✕ disputed"].customdata[0] == ["id-1", 3, "&lt;b>x"]
+    assert by_name["✕ disputed"].marker.symbol == "x"
+    assert list(by_name["opened"].x) == [0.5]
+    assert list(by_name["area"].x) == [0, 1, 1, 0]  # closed
+    bare = observation_map(alone.head(0), marks.head(0), None, [], "map")
+    assert [trace.name for trace in bare.data] == ["in no cluster"]

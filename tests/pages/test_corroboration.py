@@ -1,0 +1,255 @@
+"""Corroboration's figures, as they stand on the page, against planted statements."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from controls import loading
+from tests import sample
+from tests.analysis.agreeing import COPIED, SAID, plant
+from tests.hostile import TEXTS
+from tests.jobs.test_worker import until
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import Cluster
+
+HOSTILE = [text for text in TEXTS if "\0" not in text and len(text) < 2_000 and any(map(str.isalnum, text))][:24]
+PAGE = "corroboration.py"
+
+
+@pytest.fixture(scope="module")
+def address(cluster: Cluster, template: str) -> Iterator[str]:
+    """Organizations that differ in what they hold; no test changes them, so that one worker serves all tests.
+
+    Acme: a cluster of three by two agents, one of two by one agent, and two retrievals. Birch: nothing. Cedar: as Acme,
+    with a word more in the canonical, and the boost on. Drake: hostile texts, each twice. Elm: a hundred megabytes.
+    """
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        ids = plant(owner, "org_a")
+        candidates = [[UUID(ids[0]), UUID(ids[6])], [UUID(ids[6]), UUID(ids[7])]]
+        for number, chosen in enumerate(candidates):
+            sample.add_retrieval(owner, "org_a", sample.unchanged(2), name=f"r{number}", observations=chosen)
+        sample.add_organization(owner, "org_b", "Birch")
+        plant(owner, "org_c", [(f"{said[0]} now" if said[1] == "bob" else said[0], *said[1:]) for said in SAID])
+        owner.execute(
+            """update organizations set features = '{"corroboration_boost_enabled": true}' where id = 'org_c'"""
+        )
+        plant(owner, "org_d", [(text, text[:60], text[:60], "api", 1.0) for text in HOSTILE for _ in range(2)])
+        sample.add_organization(owner, "org_e")
+        owner.execute(
+            """insert into observations (org_id, id, project_id, agent_id, content, content_hash, created_at)
+               select 'org_e', gen_random_uuid(), 'api', 'agent-' || mod(n, 3), %s || repeat('x', 1000000), n, now()
+                 from generate_series(1, 100) n""",
+            ("a long story of one word that goes on and on ",),
+        )
+    yield cluster.plain_url("dash_read", name)
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def opened(address: str) -> Iterator[AppTest]:
+    with application(address) as started:
+        started.run()
+        yield started
+
+
+@pytest.fixture
+def page(opened: AppTest) -> Any:  # noqa: ANN401 - a function
+    def show(until_shown: str = "metric", **said: str) -> AppTest:
+        opened.query_params.clear()
+        for name, value in said.items():
+            opened.query_params[name] = value
+        return shown(opened, until_shown)
+
+    return show
+
+
+def shown(test: AppTest, until_shown: str) -> AppTest:
+    """The page once nothing is at work any more."""
+    test.switch_page(PAGE)
+
+    def ready() -> bool:
+        test.run()
+        told = {metric.label: metric.delta for metric in test.metric}
+        waiting = {"being looked for", "being read", "measuring width"} & set(told.values())
+        return bool(getattr(test, until_shown)) and not test.get("progress") and not waiting
+
+    until(ready, limit=60)
+    assert not test.exception
+    return test
+
+
+def figures(test: AppTest) -> dict[str, tuple[str, str]]:
+    return {metric.label: (metric.value, metric.delta) for metric in test.metric}
+
+
+def said(test: AppTest) -> str:
+    kinds = (test.caption, test.info, test.warning, test.markdown, test.text, test.error, test.success)
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+def charts(test: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in test.get("plotly_chart")]
+
+
+def table(test: AppTest, column: str) -> Any:  # noqa: ANN401 - a frame
+    return next(frame.value for frame in test.dataframe if column in frame.value.columns)
+
+
+def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", bits="0")
+    assert figures(test) == {
+        "Clusters": ("2", "0 chained"),
+        "Corroborated": ("5", "55.6 % of all"),  # of nine
+        "Independent": ("1", "1 self-repetition"),
+        "Disputed": ("0", "✕ 0 % of all"),
+        "Boosted share": ("50 %", "0 % as logged"),
+    }
+    assert "9 active observations, whatever the window" in said(test)
+    assert "2 retrievals in the window" in said(test)
+    sweep = charts(test)[0]
+    lines = {trace["name"]: [point[1] for point in trace["customdata"]] for trace in sweep["data"]}
+    assert lines["clusters"][0] == 2
+    assert lines["alone"][0] == 4
+    assert lines["largest"][0] == 3
+    assert lines["boosted"][0] == 50
+    assert sweep["layout"]["title"]["text"].startswith("2 clusters at 0")
+    listed = table(test, "kind")
+    assert list(listed["kind"]) == ["● independent", "■ self-repetition"]
+    assert list(listed["size"]) == [3, 2]
+    assert listed["text"][0] == COPIED
+
+
+def test_a_slider_is_the_address(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", scale="0.2", bits="99", cos="nonsense", method="other")
+    sliders = {slider.label: slider.value for slider in test.select_slider}
+    assert sliders == {"SimHash threshold, bits": "3", "Boost scale": "0.2"}
+    assert list(table(test, "kind")["boost"])[1] == pytest.approx(0.2)
+    next(each for each in test.select_slider if each.label.startswith("SimHash")).set_value("5").run()
+    assert test.query_params["bits"] in ("5", ["5"])
+    next(button for button in test.button if button.label == "Reset").click().run()
+    assert not {"bits", "scale"} & set(test.query_params)
+
+
+def test_kinds_filter_the_table(page: Any) -> None:  # noqa: ANN401 - a function
+    assert list(table(page(org="org_a", bits="0", kind="repeated"), "kind")["agents"]) == [1]
+    assert "No cluster here" in said(page(org="org_a", bits="0", kind="disputed"))
+
+
+def test_an_opened_cluster(page: Any) -> None:  # noqa: ANN401 - a function
+    any_member = "00000000-0000-0000-0000-000000000001"
+    test = page(org="org_c", bits="16", cluster=any_member)
+    told = figures(test)
+    assert told["Members"][1] == "2 agents, 3 sessions"
+    assert told["Boost as configured"] == ("+0.158", "2 other members")  # 0.1 · log2(3)
+    assert told["Boost by agents only"] == ("+0.1", "1 other agent")
+    rows = table(test, "diff")
+    assert list(rows["role"]) == ["★ canonical", "member", "member"]
+    assert list(rows["agent"]) == ["bob", "ann", "ann"]
+    assert rows["diff"][1].endswith("[−now−]")
+    strips = page(org="org_c", bits="16", cluster=any_member, part="bits")
+    titles = [chart["layout"]["title"]["text"] for chart in charts(strips)]
+    assert any("of 64 bits differ from the canonical" in title for title in titles)
+    assert any("of 3 pairs lie beyond 16 bits" in title for title in titles)
+    assert "Nothing would join" in said(page(org="org_c", bits="16", cluster=any_member, part="misses"))
+    replayed = page(org="org_a", bits="0", cluster=any_member, part="retrievals")
+    assert "1 retrieval of 2 replayed hold a member. Its boost reorders" in said(replayed)
+
+
+def test_an_observation_in_no_cluster_and_one_that_is_not_there(page: Any) -> None:  # noqa: ANN401 - a function
+    other = str(UUID(int=2 * len(HOSTILE)))  # Drake's, and not Acme's
+    assert "is in no cluster as the sliders stand" in said(
+        page(org="org_a", bits="0", cluster="00000000-0000-0000-0000-000000000007")
+    )
+    unknown = [said(page(org="org_a", cluster=name)) for name in (other, str(sample.NAMESPACE), "nonsense'")]
+    assert all("No such observation among the newest of this scope" in words for words in unknown)
+
+
+def test_the_area_in_the_address_lists_by_id(page: Any) -> None:  # noqa: ANN401 - a function
+    whole = "-0.1,-0.1;1.1,-0.1;1.1,1.1;-0.1,1.1"
+    test = page(org="org_a", bits="0", area=whole)
+    assert len(table(test, "id")) == 7  # all that have words; no vectors are stored here
+    assert "7 observations in this area." in said(test)
+    assert "No observation in this area." in said(page(org="org_a", bits="0", area="2,2;2,2;2,2"))
+    nonsense = page(org="org_a", bits="0", area="1;2,x")
+    assert "in this area" not in said(nonsense)
+
+
+def test_shadow_mode_judges_and_leads_to_the_flag(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", show="shadow")
+    gates = table(test, "gate").set_index("gate")
+    assert gates.loc["Retrievals replayed", "holds"] == "✕ fails"
+    assert gates.loc["Retrievals replayed", "limit"] == "≥ 50"
+    assert gates.loc["Disputed among the boosted", "limit"] == "≤ 5 %"
+    assert any(message.value.startswith("No-go: retrievals replayed") for message in test.error)
+    (link,) = [link for link in test.get("page_link") if "flag change" in link.proto.label]
+    assert link.proto.query_string == "org=org_a&flag=corroboration_boost_enabled&to=on&days=30d"
+
+
+def test_a_boost_that_is_on_is_no_shadow(page: Any) -> None:  # noqa: ANN401 - a function
+    assert "nothing is left in the shadow" in said(page(org="org_c", show="shadow"))
+
+
+def test_embedding_without_any_vector_says_so(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", method="embedding")
+    assert figures(test)["Clusters"] == ("0", "0 chained")
+    assert "9 observations without a comparable vector" in said(test)
+
+
+def test_hostile_texts_are_shown_literally(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_d", bits="0")
+    listed = table(test, "kind")
+    assert set(HOSTILE) >= set(listed["text"])
+    assert len(listed) > 10
+    marks = [mark for trace in charts(test)[1]["data"] for mark in trace.get("customdata", [])]
+    assert not any("<" in str(mark[2]) for mark in marks)
+    opened = page(org="org_d", bits="0", cluster=listed["canonical"][0])
+    assert opened.code[0].value in HOSTILE
+    assert opened.code[0].value in set(table(opened, "diff")["text"]) <= set(HOSTILE)
+    sinks = "\n".join(str(each.value) for kind in (opened.markdown, opened.caption, opened.info) for each in kind)
+    assert not any(text in sinks for text in HOSTILE)
+
+
+def test_a_hundred_texts_of_a_megabyte_stay_a_small_page(page: Any) -> None:  # noqa: ANN401 - a function
+    """LOAD-10: cells are cut in the store, so the page weighs a hundredth of what it shows."""
+    test = page(org="org_e")
+    assert figures(test)["Corroborated"] == ("100", "100 % of all")
+    opened = page(org="org_e", cluster=table(test, "kind")["canonical"][0])
+    assert len(table(opened, "diff")) == 100
+    protos = [proto for element in opened.main if (proto := getattr(element, "proto", None)) is not None]
+    assert 20_000 < sum(len(proto.SerializeToString()) for proto in protos) <= 1 << 20
+
+
+def test_without_an_organization_or_observations_the_page_says_what_to_do(page: Any) -> None:  # noqa: ANN401 - a function
+    assert page("info").info[0].value.startswith("Agreement is looked for inside one organization.")
+    assert page("info", org="org_b").info[0].value.startswith("No active observations in this scope.")
+
+
+def test_one_project(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", project="web")
+    assert figures(test)["Clusters"] == ("0", "0 chained")
+    assert len(SAID) == 9
+    assert "1 active observations" in said(test)
+
+
+def test_sliders_go_on_moving_while_newer_data_are_read(page: Any) -> None:  # noqa: ANN401 - a function
+    """A store that is written to all the time has another version at every click."""
+    test = page(org="org_a", bits="1")
+    for job in loading.workers()._jobs.values():
+        job.version, job.ended = "of older data", 0.0
+    test.query_params["bits"] = "0"
+    test.run()
+    assert figures(test)["Clusters"] == ("2", "0 chained")
+    assert not test.get("progress")
+    assert all(trace["name"] for trace in charts(test)[1]["data"])  # the map stands too
