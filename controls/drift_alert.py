@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -153,4 +152,4 @@ def lives(found: Drift, one: Listed) -> None:
 
 def current(found: Drift, fingerprint: str) -> Listed | None:
     """The alert of the address among all at this threshold, filtered out or not."""
-    return next((replace(one) for one in found.every if one.fingerprint == fingerprint), None)
+    return next((one for one in found.every if one.fingerprint == fingerprint), None)
