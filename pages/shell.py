@@ -48,6 +48,12 @@ SECTIONS = {
             ":material/monitoring:",
             "What each organization stores and retrieves, what feedback changed",
         ),
+        Entry(
+            "health.py",
+            "Health",
+            ":material/health_and_safety:",
+            "Whether memory is in good order, what to do where it is not, and which memories to look at",
+        ),
     ],
     "Ranking": [
         Entry(
