@@ -104,7 +104,7 @@ CHECKS = (
         "never", "Never retrieved", "never", "settled", 0.30, 0.60,
         "active observations older than 7 days, never accessed and in no retrieval of the window ÷ those older than "
         "7 days",
-        "Ask the Inspector's *Why not?* about some of them: if they are unreachable mend vectors or tags, if they are "
+        "Ask the Inspector's Why not? about some of them: if they are unreachable mend vectors or tags, if they are "
         "noise let agents write less.",
     ),
     Check(
@@ -169,10 +169,11 @@ def finding(found: tuple[Judged, ...]) -> str:
     if not known:
         return "Nothing can be said about this memory yet"
     good = len(known) - len(red) - len(watched)
-    told = f"{good} of {len(known)} checks are in order"
+    rest = f", {len(found) - len(known)} cannot be known" if len(known) < len(found) else ""
+    told = f"{good} of {len(known)} checks are in order{rest}"
     if red:
         return f"{told}; act on {_listed(red)}"
-    return f"{told}; watch {_listed(watched)}" if watched else f"All {len(known)} checks are in order"
+    return f"{told}; watch {_listed(watched)}" if watched else f"All {len(known)} checks are in order{rest}"
 
 
 def _listed(names: list[str]) -> str:

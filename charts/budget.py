@@ -34,6 +34,7 @@ def pareto(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], centre
             x=[tokens for tokens, _ in frontier],
             y=[100 * share for _, share in frontier],
             mode="lines",
+            name="frontier",
             line={"color": UP, "width": 2, "dash": "dot", "shape": "hv"},
             hoverinfo="skip",
         )

@@ -21,10 +21,10 @@ ROW, LONGEST_LABEL = 26, 34
 FEW_STEPS = 16  # up to which the figures stand in the cells
 
 
-def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], what: str) -> go.Figure:
+def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], told: int) -> go.Figure:
     """A row per name, a column per step; ``cells`` has row and step (both from 0), stored and injected.
 
-    A cell before anything was stored stays empty: there was nothing to cover.
+    A cell before anything was stored stays empty: there was nothing to cover. The title speaks of step ``told``.
     """
     stored, injected = np.zeros((2, len(names), len(steps)))
     places = cells["row"].to_numpy("int64"), cells["step"].to_numpy("int64")
@@ -55,7 +55,7 @@ def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], wh
             *(_numbers(share, most) if len(steps) <= FEW_STEPS else ()),
         ]
     )
-    finish(figure, _title(cells, steps, what), height=110 + ROW * len(names))
+    finish(figure, _title(cells, steps, told), height=110 + ROW * len(names))
     figure.update_layout(hovermode="closest", showlegend=False)
     figure.update_xaxes(
         tickvals=xs, ticktext=list(steps), zeroline=False, fixedrange=True, range=[-0.55, len(xs) - 0.45]
@@ -67,12 +67,12 @@ def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], wh
     return figure
 
 
-def _title(cells: pd.DataFrame, steps: Sequence[str], what: str) -> str:
-    last = cells[cells["step"] == len(steps) - 1]
+def _title(cells: pd.DataFrame, steps: Sequence[str], told: int) -> str:
+    last = cells[cells["step"] == told]
     stored, injected = int(last["stored"].sum()), int(last["injected"].sum())
     if not stored:
-        return f"Nothing is stored by any {what}"
-    return f"{steps[-1]}: {100 * injected / stored:.3g} % of what is stored reached an agent"
+        return f"{steps[told]}: nothing was stored yet"
+    return f"{steps[told]}: {100 * injected / stored:.3g} % of what was stored reached an agent"
 
 
 def _numbers(share: npt.NDArray[np.float64], most: float) -> list[go.Scatter]:

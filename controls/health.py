@@ -29,9 +29,9 @@ PARTS = {
     "runs": "Runs and writers",
     "system": "System",
 }
-HEAD = ("vectorless", "never", "collapsed", "coverage", "drops")
+HEAD = ("vectorless", "never", "collapsed", "coverage", "aggregation")
 SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
-METRIC_WIDTH = 172
+METRIC_WIDTH = 158
 DAY = 48  # hours up to which an age is told in hours
 
 
@@ -104,14 +104,16 @@ def figures(memory: Memory) -> None:
 
 
 def shown(check: Check, value: float | None) -> str:
-    """Three significant digits; hours become days beyond two of them."""
+    """Three significant digits; hours become minutes below one of them and days beyond two days."""
     if value is None:
         return MISSING
     if check.is_share:
         return f"{100 * value:.3g} %"
     if math.isinf(value):
         return "never"
-    return f"{value:.2g} h" if value < DAY else f"{number(value / 24)} days"
+    if value < 1:
+        return f"{60 * value:.0f} min" if value >= 1 / 60 else "under 1 min"
+    return f"{value:.3g} h" if value < DAY else f"{number(value / 24)} days"
 
 
 def limits(check: Check) -> str:

@@ -16,6 +16,8 @@ from queries.health.coverage import Coverage, steps
 from queries.health.top import SHOWN, Kind, TopObservations
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from analysis.budget import BudgetMap
     from queries.health.coverage import By
     from queries.scope import Scope
@@ -192,8 +194,8 @@ def budget_table(found: BudgetMap) -> None:
     )
 
 
-def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], str] | None:
-    """Cells, names of rows and steps as the map takes them; none where nothing can be shown, which is then said."""
+def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], int] | None:
+    """Cells, names of rows and columns as the map takes them, and the last whole column; none where that is said."""
     if not shape().injected:
         st.info(NOT_LOGGED, icon=":material/data_alert:")
         return None
@@ -208,12 +210,17 @@ def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], str] | N
     if scope.org is None:
         names = [f"{org} · {name}" for org, name in zip(rows["org_id"], names, strict=True)]
     cells = found.assign(row=found.groupby(["org_id", "name"], sort=False, dropna=False).ngroup())
-    labels = [
-        f"{begin:%-d %b}" if (end - begin).days == 1 else f"{begin:%-d %b} to {last:%-d %b}"
-        for begin, end in steps(scope)
-        for last in [end - pd.Timedelta(days=1)]
-    ]
-    return cells, names, labels, by
+    columns = steps(scope)
+    labels = [_label(begin, end - pd.Timedelta(days=1)) for begin, end in columns]
+    whole = columns[0][1] - columns[0][0]
+    told = max(number for number, (begin, end) in enumerate(columns) if end - begin == whole)
+    if told < len(columns) - 1:
+        labels[-1] += " so far"
+    return cells, names, labels, told
+
+
+def _label(first: datetime, last: datetime) -> str:
+    return f"{first:%-d %b}" if first.date() == last.date() else f"{first:%-d %b} to {last:%-d %b}"
 
 
 def below_coverage(cells: pd.DataFrame, names: list[str]) -> None:
@@ -224,5 +231,5 @@ def below_coverage(cells: pd.DataFrame, names: list[str]) -> None:
     st.caption(
         f"{told}A cell is the share of what was stored by then (written by that agent, or for that project) that at "
         "least one retrieval of that time put into a block. A row that stays pale is memory nobody is given: ask the "
-        "Inspector's *Why not?* about one of its observations. An empty cell: nothing was stored yet."
+        "Inspector's Why not? about one of its observations. An empty cell: nothing was stored yet."
     )

@@ -14,7 +14,7 @@ from controls.loading import load, may_write, store
 from controls.messages import MISSING, counted, number
 from queries.checkup import examine
 from queries.errors import StoreError
-from queries.health.server import ServerStatus
+from queries.health.server import ServerStatus, pool_use
 
 if TYPE_CHECKING:
     from controls.access import Principal
@@ -142,10 +142,9 @@ def _status(scope: Scope) -> None:
     except StoreError as error:
         messages.left_out("The server's status", error)
         return
-    pool = store().reader.pool
     facts = {
         "PostgreSQL": server["version"],
-        "pgvector": server["vector"],
+        "pgvector extension": server["vector"],
         "up since": f"{server['started_at']:%Y-%m-%d %H:%M} UTC",
         "database size": f"{server['bytes'] / 2**20:,.0f} MB",
         "connections to this database": f"{number(server['connections'])} of {number(server['most_connections'])}",
@@ -154,7 +153,7 @@ def _status(scope: Scope) -> None:
         "behind the primary": MISSING if pd.isna(server["lag_seconds"]) else f"{server['lag_seconds']:.3g} s",
         "read login": server["login"],
         "write login": "configured" if may_write() else "none: Rankscope only reads",
-        "this process's pool": pool.status(),
+        "this process's pool": pool_use(store().reader),
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
     }

@@ -262,6 +262,12 @@ def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
         return principal_row(snapshot, name)
 
 
+@st.cache_resource(show_spinner=False)
+def signed_out() -> dict[str, float]:
+    """Sign-ins that were ended before their time, until when each would have held; of this process alone."""
+    return {}
+
+
 def is_embedded() -> bool:
     """Whether the store is the embedded one."""
     return settings.current().database_url is None

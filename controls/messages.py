@@ -53,6 +53,12 @@ def not_allowed(sentence: str) -> None:
     st.error(sentence, icon=":material/lock:")
 
 
+def sign_in(sentence: str) -> bool:
+    """Nobody is signed in, or no longer; whether they want to."""
+    st.info(sentence, icon=":material/login:")
+    return st.button("Sign in", key="sign_in", type="primary")
+
+
 def no_organizations() -> None:
     """A store without any organization, or a principal without any."""
     st.info(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from controls import loading, messages
-from controls.access import NotAllowedError, Principal, current_principal
+from controls.access import NotAllowedError, NotSignedInError, Principal, current_principal, sign_out
 from controls.scope import choose_scope, scope_address
 from controls.view import shown_to
 from queries.errors import StoreError
@@ -111,6 +111,8 @@ def banner(principal: Principal) -> None:
         access = "reads and writes" if loading.may_write() and principal.may("operator") else "read-only"
         st.text(f"{principal.name}, {principal.role}")
         st.caption(f":material/database: {loading.store_name()}, {access}")
+        if principal.how == "oidc" and st.button("Sign out", key="sign_out", type="tertiary", icon=":material/logout:"):
+            sign_out()
 
 
 def main() -> None:
@@ -141,6 +143,10 @@ def main() -> None:
         st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
         with shown_to(principal, scope):
             page.run()
+    except NotSignedInError as error:
+        outcome = "not signed in"
+        if messages.sign_in(str(error)):
+            st.login()
     except NotAllowedError as error:
         outcome = "not allowed"
         messages.not_allowed(str(error))

@@ -31,6 +31,7 @@ OURS = {
 MAY_IMPORT = {
     "app": {
         "settings",
+        "controls.identity",
         "jobs.companion",
         "queries.embedded",
         "queries.engine",

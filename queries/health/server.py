@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlalchemy import text
+from sqlalchemy import QueuePool, text
 
 from queries.engine import LIST
 
 if TYPE_CHECKING:
-    from sqlalchemy import TextClause
+    from sqlalchemy import Engine, TextClause
 
     from queries.scope import Scope
 
@@ -54,3 +54,11 @@ class ServerStatus:
     def statement(self) -> TextClause:
         """One row from the catalogue and the server's own counters."""
         return STATUS
+
+
+def pool_use(engine: Engine) -> str:
+    """How many connections of this process are in use now, and how many it may open."""
+    pool = engine.pool
+    if not isinstance(pool, QueuePool):
+        return "no pool"
+    return f"{pool.checkedout()} of {pool.size()} in use, {max(pool.overflow(), 0)} beyond"

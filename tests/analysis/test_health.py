@@ -59,9 +59,10 @@ class TestTogether:
         assert {each.check.name: each.value for each in found if each.value is not None} == {
             "duplicates": 0.1, "never": 0.5, "coverage": 0.99,
         }  # fmt: skip
-        assert finding(found) == "1 of 3 checks are in order; act on exact duplicates"
-        assert finding(judged({**counts, "surplus": 0.0})) == "2 of 3 checks are in order; watch never retrieved"
-        assert finding(judged({"surplus": 0.0, "active": 9.0})) == "All 1 checks are in order"
+        assert finding(found) == "1 of 3 checks are in order, 9 cannot be known; act on exact duplicates"
+        watched = finding(judged({**counts, "surplus": 0.0}))
+        assert watched == "2 of 3 checks are in order, 9 cannot be known; watch never retrieved"
+        assert finding(judged({"surplus": 0.0, "active": 9.0})) == "All 1 checks are in order, 11 cannot be known"
 
     def test_every_check_says_what_to_do(self) -> None:
         assert all(check.todo and check.formula for check in CHECKS)

@@ -29,7 +29,7 @@ PAGES = {
     "feedback-impact": "/feedback_impact?org=org_tidewater",
     "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",
 }
-HEIGHTS = {"feedback-impact": 1480}  # where the first screen would cut the main picture
+HEIGHTS = {"feedback-impact": 1480, "health": 1100}  # where the first screen would cut the main picture
 OPENED = {"feedback-impact-retrieval": "Opened retrieval"}  # the first row's "Open" leads there
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height

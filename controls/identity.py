@@ -1,0 +1,74 @@
+"""Who the claims of an identity token name, and for how long that is believed; no Streamlit page is needed to ask."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamlit.auth_util import get_cookie_with_chunks
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LONGEST = 8 * 3600.0  # seconds since the token was issued; Streamlit's own cookie would last 30 days
+SKEW = 120.0  # seconds by which a provider's clock may be ahead of ours
+
+
+class NotNamedError(Exception):
+    """Claims that name nobody, or nobody any longer, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A name, until when it is believed (seconds since 1970), and what tells this sign-in from every other."""
+
+    name: str
+    until: float
+    token: str
+
+
+def named_by(claims: Mapping[str, object], claim: str, now: float) -> Identity:
+    """Whom the claims name at a moment, or ``NotNamedError``.
+
+    Streamlit checks neither when a token was issued nor when it expires: both are checked here, on every run. An e-mail
+    address counts only if the provider says that it was verified; anyone could enter another's.
+    """
+    if claims.get("is_logged_in") is not True:
+        raise NotNamedError("Sign in to go on.")
+    issued, expires = _moment(claims, "iat"), _moment(claims, "exp")
+    if issued is None or expires is None or issued > now + SKEW:
+        raise NotNamedError("The identity provider did not say when you signed in. Sign in again.")
+    until = min(expires, issued + LONGEST)
+    if now >= until:
+        raise NotNamedError("You signed in too long ago. Sign in again to go on.")
+    name = claims.get(claim)
+    if not isinstance(name, str) or not name.strip():
+        raise NotNamedError("The identity provider did not send your name. Ask whoever runs Rankscope.")
+    if claim == "email" and claims.get("email_verified") is not True:
+        raise NotNamedError("The identity provider has not verified your e-mail address. Verify it and sign in again.")
+    told = json.dumps([claims.get(part) for part in ("iss", "sub", "iat", "nonce", "jti")], default=str)
+    return Identity(name, until, hashlib.sha256(told.encode()).hexdigest())
+
+
+def _moment(claims: Mapping[str, object], claim: str) -> float | None:
+    found = claims.get(claim)
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def cookie_claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
+    """The claims of a request's signed cookie; none where it is missing, forged, cut, or signed with another key."""
+
+    def verified(name: str) -> bytes | None:
+        value = cookies.get(name)
+        return None if value is None else decode_signed_value(get_cookie_secret(), name, value.encode("latin-1"))
+
+    try:
+        found = json.loads(get_cookie_with_chunks(verified, USER_COOKIE_NAME) or b"{}")
+    except (ValueError, UnicodeError):
+        return {}
+    return found if isinstance(found, dict) else {}
