@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import logging
 import re
-import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 import settings
-from controls.identity import NotNamedError, cookie_claims, named_by
+from controls.identity import is_signed_in
 from jobs.companion import Companion
 from queries import embedded
 from queries.engine import Store, answers, make_engine
@@ -134,18 +133,11 @@ class Gate:
         if not (DOWNLOADS in scope["path"] or UPLOADS in scope["path"]):
             return True
         if self.claim is not None:
-            return _is_signed_in(scope, self.claim)
+            return is_signed_in(HTTPConnection(scope).cookies, self.claim)
         if self.token is None:
             return True
         sent = _values(scope, settings.PROXY_TOKEN_HEADER.lower().encode())
         return len(sent) == 1 and hmac.compare_digest(sent[0].encode(), self.token.encode())
-
-
-def _is_signed_in(scope: Scope, claim: str) -> bool:
-    try:
-        return bool(named_by(cookie_claims(HTTPConnection(scope).cookies), claim, time.time()).name)
-    except NotNamedError:
-        return False
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
@@ -298,12 +290,7 @@ app = App(
     routes=[Route("/healthz", healthz), Route("/readyz", readyz)],
     middleware=[
         Middleware(SecurityHeaders),
-        Middleware(
-            Gate,
-            hosts=streamlit.get_option("server.allowedHosts"),
-            token=proxy_token(),
-            claim=oidc.claim if oidc else None,
-        ),
+        Middleware(Gate, streamlit.get_option("server.allowedHosts"), proxy_token(), oidc.claim if oidc else None),
     ],
     secrets=oidc.secrets() if oidc else None,
 )

@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Oidc:
     cookie_secret: str = field(repr=False)
     claim: str = "email"
 
-    def secrets(self) -> dict[str, dict[str, str]]:
+    def secrets(self) -> dict[str, dict[str, Any]]:
         """The same as Streamlit's sign-in reads it; it stands in memory alone."""
         return {
             "auth": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,14 @@ def named_by(claims: Mapping[str, object], claim: str, now: float) -> Identity:
 def _moment(claims: Mapping[str, object], claim: str) -> float | None:
     found = claims.get(claim)
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def is_signed_in(cookies: Mapping[str, str], claim: str) -> bool:
+    """Whether a request's cookies name someone at this moment; not whether that name was granted anything."""
+    try:
+        return bool(named_by(cookie_claims(cookies), claim, time.time()).name)
+    except NotNamedError:
+        return False
 
 
 def cookie_claims(cookies: Mapping[str, str]) -> Mapping[str, object]:

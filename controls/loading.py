@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from retrieval.pipelines import Pipeline
     from retrieval.retrieve import Recollection
 
-
 log = logging.getLogger("rankscope.store")
 
 

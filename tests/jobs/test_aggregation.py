@@ -364,8 +364,9 @@ class TestIsolation:
 
 
 class TestLogWriters:
-    WRITER = """insert into rankscope.log_writers (org_id, writer, name, queued, written, rows, dropped, failed, started_at,
-                  seen_at) values (%s, gen_random_uuid(), %s, 0, 1, 1, 0, 0, now(), now() - %s * interval '1 day')"""
+    WRITER = """insert into rankscope.log_writers (org_id, writer, name, queued, written, rows, dropped, failed,
+                  started_at, seen_at)
+                values (%s, gen_random_uuid(), %s, 0, 1, 1, 0, 0, now(), now() - %s * interval '1 day')"""
     LEFT = "select org_id, name from rankscope.log_writers order by 1, 2"
 
     def test_a_pass_forgets_processes_unseen_for_long(self, aggregate: Aggregate, owner: Owner) -> None:

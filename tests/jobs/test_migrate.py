@@ -129,4 +129,4 @@ class TestRefusals:
     ) -> None:
         monkeypatch.setenv("RANKSCOPE_AUTH", "everyone")
         assert run_job(["migrate"]) == 1
-        assert capsys.readouterr().err == "RANKSCOPE_AUTH is local or proxy; found 'everyone'\n"
+        assert capsys.readouterr().err == "RANKSCOPE_AUTH is one of local, proxy, oidc; found 'everyone'\n"
