@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.health import judged
-from controls.loading import load, shape
-from queries.errors import StoreError
+from controls.loading import shape
+from controls.partly import each
 from queries.health.logged import LogIntegrity, LostRetrievals, Passes
 from queries.health.stored import Duplicates, Usage, VectorGaps, Weights
 from queries.log_writers import LogHealth
@@ -20,20 +20,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from analysis.health import Judged
+    from controls.partly import Partly
     from queries.engine import Question
     from queries.scope import Scope
 
-LACKING = ("schema", "table", "privilege", "column", "extension", "slow", "data")
 NEVER = float("inf")  # hours since a pass that was never made
-
-
-@dataclass(frozen=True, eq=False)
-class Partly:
-    """Frames by name, and why others are missing."""
-
-    frames: dict[str, pd.DataFrame]
-    failed: dict[str, StoreError]
-    as_of: datetime
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,33 +36,6 @@ class Memory:
     names: dict[str, str]
     found: Partly
     counts: dict[str, float] = field(default_factory=dict)
-
-
-def each(asked: Mapping[str, Question]) -> Partly:
-    """The answers to all questions; where the store lacks something, to those that need none of it."""
-    try:
-        answers = load(*asked.values())
-        return Partly(dict(zip(asked, answers.frames, strict=True)), {}, answers.as_of)
-    except StoreError as error:
-        if error.kind not in LACKING or len(asked) == 1:
-            raise
-        last = error
-    frames: dict[str, pd.DataFrame] = {}
-    failed: dict[str, StoreError] = {}
-    times: list[datetime] = []
-    for name, question in asked.items():
-        try:
-            answers = load(question)
-        except StoreError as error:
-            if error.kind not in LACKING:
-                raise
-            failed[name], last = error, error
-            continue
-        frames[name] = answers.frames[0]
-        times.append(answers.as_of)
-    if not times:
-        raise last
-    return Partly(frames, failed, min(times))
 
 
 def ask(scope: Scope) -> Memory:

@@ -147,6 +147,14 @@ def unknown_observation() -> None:
     )
 
 
+def nothing_called_that() -> None:
+    """A search for an id or name that is not there, or that whoever asks may not see: the same words for both."""
+    st.info(
+        "Nothing that you may see has this id or name. Words inside memories are found on the page Observation.",
+        icon=":material/search_off:",
+    )
+
+
 def no_match() -> None:
     """A search that found nothing."""
     st.info(

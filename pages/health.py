@@ -6,8 +6,9 @@ from charts.budget import pareto
 from charts.coverage import heat_map
 from charts.health import bands
 from controls import health, health_parts, health_system, links, messages, trust
-from controls.health_answers import LACKING, ask
+from controls.health_answers import ask
 from controls.loading import shape
+from controls.partly import LACKING
 from controls.view import view
 from queries.errors import StoreError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import loading, messages
+from controls import loading, messages, saved_views, search
 from controls.access import NotAllowedError, NotSignedInError, Principal, current_principal, sign_out
 from controls.scope import choose_scope, scope_address
 from controls.view import shown_to
@@ -132,14 +132,18 @@ def main() -> None:
     try:
         principal = current_principal()
         who = hashlib.sha256(principal.name.encode()).hexdigest()[:8]
+        search.box()
         draw_navigation(pages)
         if (gap := loading.isolation_gap()) is not None:
             st.warning(f"{gap.capitalize()}. {NOT_ISOLATED}", icon=":material/gpp_maybe:")
         scope = choose_scope(principal)
+        scripts = {each.script for entries in SECTIONS.values() for each in entries}
+        saved_views.panel(principal, entry.script, scripts)
         banner(principal)
         if scope is None:
             messages.no_organizations()
             return
+        search.results(scope, scripts)
         st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
         with shown_to(principal, scope):
             page.run()

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-revision = "rankscope_0005"
+revision = "rankscope_0006"
 down_revision = "rankscope_0004"
 branch_labels = None
 depends_on = None
