@@ -43,11 +43,10 @@ def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
             return
         if (told := st.session_state.pop(SAID, None)) is not None:
             st.caption(told)
+        view = _opening(views)
         _save(script)
-        if views:
-            _chosen(views)
-        else:
-            st.caption("You have saved no view yet. A view is this page with everything its address says.")
+        if view is not None:
+            _keeping(view)
 
 
 def kept(principal: str) -> tuple[SavedView, ...]:
@@ -60,23 +59,33 @@ def _save(script: str) -> None:
     if not may_write():
         st.caption("Views can be opened and not saved here: no login that may write is configured.")
         return
-    st.text_input("Name", key="view_name", max_chars=LONGEST_NAME, placeholder="Acme, weights last week")
+    st.text_input("Name of this view", key="view_name", max_chars=LONGEST_NAME, placeholder="Acme, weights last week")
     st.button("Save this view", key="view_save", on_click=_saved, args=(script, present()), help=glossary.SAVED_VIEW)
 
 
-def _chosen(views: tuple[SavedView, ...]) -> None:
+def _opening(views: tuple[SavedView, ...]) -> SavedView | None:
+    """The view that is chosen, with a button that opens it."""
+    if not views:
+        st.caption("You have saved no view yet. A view is this page with everything its address says.")
+        return None
     names = {str(view.id): isolated(view.name) for view in views}
     if st.session_state.get("view_picked") not in names:
         st.session_state.pop("view_picked", None)
     picked = st.selectbox("Your views", names, format_func=names.__getitem__, key="view_picked")
     view = next(each for each in views if str(each.id) == picked)
-    st.button("Open", key="view_open", on_click=_going, args=(view.page, view.query), type="primary")
+    st.button("Open this view", key="view_open", on_click=_going, args=(view.page, view.query), type="primary")
+    return view
+
+
+def _keeping(view: SavedView) -> None:
+    """The link of the chosen view, another name for it, and its end."""
+    st.caption("Link of the view above. Whoever opens it sees as much of it as they may.")
     st.code(link(view.page, view.query), language=None, wrap_lines=True)
     if may_write():
         st.text_input("New name", key="view_renamed", max_chars=LONGEST_NAME)
         with st.container(horizontal=True):
-            st.button("Rename", key="view_rename", on_click=_renamed, args=(picked,))
-            st.button("Remove", key="view_remove", on_click=_removed, args=(picked,))
+            st.button("Rename", key="view_rename", on_click=_renamed, args=(str(view.id),))
+            st.button("Remove", key="view_remove", on_click=_removed, args=(str(view.id),))
 
 
 def present() -> str:
