@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.health import finding
-from controls import messages
+from controls import glossary, messages
 from controls.address import said, say
 from controls.messages import MISSING, counted, number
 from controls.scope import enter
@@ -99,7 +99,7 @@ def figures(memory: Memory) -> None:
             each = found[name]
             st.metric(
                 each.check.label, shown(each.check, each.value), SIGNS[each.band], delta_color="off", delta_arrow="off",
-                border=True, width=METRIC_WIDTH, height="stretch", help=explained(each.check),
+                border=True, width=METRIC_WIDTH, height="stretch", help=glossary.check(*explained(each.check)),
             )  # fmt: skip
 
 
@@ -125,9 +125,9 @@ def limits(check: Check) -> str:
     return f"in order {word} {watch}, act {beyond} {red}"
 
 
-def explained(check: Check) -> str:
+def explained(check: Check) -> tuple[str, str, str]:
     """The formula, the bands and what to do, for a tooltip."""
-    return f"{check.formula}. {limits(check).capitalize()}. When it is red: {check.todo}"
+    return check.formula, limits(check).capitalize(), check.todo
 
 
 def rows(memory: Memory) -> pd.DataFrame:
