@@ -12,6 +12,7 @@ import pytest
 import requests
 from joserfc.jwk import RSAKey
 from playwright.sync_api import expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value, generate_xsrf_token_string
 
 from tests import sample
@@ -143,11 +144,22 @@ def cookie(server: AppServer, secret: str = COOKIE_SECRET, **claims: Any) -> str
     return create_signed_value(secret, USER, json.dumps(told)).decode()
 
 
-def seen(server: AppServer, value: str | None) -> Session:
-    """The first page of a visitor who brings a cookie."""
+def session_number(session: Session) -> str:
+    """What the server calls a session, as it told its browser."""
+    for raw in session.frames:
+        message = ForwardMsg()
+        message.ParseFromString(raw)
+        if message.WhichOneof("type") == "new_session":
+            return str(message.new_session.initialize.session_id)
+    raise LookupError("no new_session message")
+
+
+def seen(server: AppServer, value: str | None, number: str | None = None) -> Session:
+    """The first page of a visitor who brings a cookie, and perhaps the number of a session."""
     token = generate_xsrf_token_string()
     brought = f"_streamlit_xsrf={token}" + ("" if value is None else f"; {USER}={value}")
-    with Session(server.url, headers={"Cookie": brought}, tokens=(token,)) as session:
+    tokens = (token,) if number is None else (token, number)
+    with Session(server.url, headers={"Cookie": brought}, tokens=tokens) as session:
         return session.run()
 
 
@@ -200,6 +212,16 @@ class TestCookies:
             session = seen(server, value)
             assert any("Sign in to go on" in alert for alert in session.bodies("alert")), value
             assert b"Acme" not in session.received
+
+    @pytest.mark.usefixtures("owner")
+    def test_the_number_of_anothers_session_opens_nothing(self, server: AppServer) -> None:
+        """A browser that was cut off names its session when it comes back; so could someone who read the number."""
+        first = seen(server, cookie(server))
+        number = session_number(first)
+        for value in (None, cookie(server, email="stranger@example.invalid")):
+            again = seen(server, value, number)
+            assert not any("vera" in line for line in again.bodies("text"))
+            assert b"Acme" not in again.received
 
     def test_a_download_needs_a_good_cookie(self, server: AppServer) -> None:
         """404: the file does not exist, but the way to it is open; 403: it is not."""
