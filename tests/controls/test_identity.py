@@ -1,0 +1,124 @@
+"""Whom a sign-in names and for how long; what a cookie has to be to be read; roles from the store alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+
+from controls import access
+from controls.access import NotAllowedError, NotSignedInError, oidc_principal
+from controls.identity import NotNamedError, cookie_claims, is_signed_in, named_by
+
+if TYPE_CHECKING:
+    from queries.principals import Role
+
+NOW = 1_800_000_000.0
+HOUR = 3600
+USER = "_streamlit_user"
+CLAIMS: dict[str, Any] = {
+    "is_logged_in": True, "iss": "https://id", "sub": "7", "email": "vera@example.invalid", "email_verified": True,
+    "iat": NOW, "exp": NOW + 24 * HOUR,
+}  # fmt: skip
+
+
+class TestAge:
+    def test_eight_hours_to_the_second(self) -> None:
+        assert named_by(CLAIMS, "email", NOW + 8 * HOUR - 1).name == "vera@example.invalid"
+        with pytest.raises(NotNamedError, match="too long ago"):
+            named_by(CLAIMS, "email", NOW + 8 * HOUR)
+
+    def test_a_token_that_ends_sooner_ends_sooner(self) -> None:
+        short = CLAIMS | {"exp": NOW + HOUR}
+        assert named_by(short, "email", NOW + HOUR - 1).until == NOW + HOUR
+        with pytest.raises(NotNamedError, match="too long ago"):
+            named_by(short, "email", NOW + HOUR)
+
+    def test_a_clock_that_is_a_little_ahead_is_forgiven_and_a_day_is_not(self) -> None:
+        assert named_by(CLAIMS, "email", NOW - 100).name
+        with pytest.raises(NotNamedError, match="did not say when"):
+            named_by(CLAIMS, "email", NOW - 24 * HOUR)
+
+    @pytest.mark.parametrize("value", [None, "1800000000", True, [1]], ids=["none", "text", "true", "list"])
+    @pytest.mark.parametrize("claim", ["iat", "exp"])
+    def test_a_time_is_a_number(self, claim: str, value: object) -> None:
+        with pytest.raises(NotNamedError, match="did not say when"):
+            named_by(CLAIMS | {claim: value}, "email", NOW)
+
+
+class TestNames:
+    def test_an_address_counts_only_if_it_is_verified(self) -> None:
+        for said in (False, None, "true", 1):
+            with pytest.raises(NotNamedError, match="not verified"):
+                named_by(CLAIMS | {"email_verified": said}, "email", NOW)
+        assert named_by(CLAIMS | {"email_verified": False}, "sub", NOW).name == "7"
+
+    @pytest.mark.parametrize("value", ["", "  ", None, 7, ["vera"]], ids=["none", "blank", "null", "number", "list"])
+    def test_a_name_is_a_text(self, value: object) -> None:
+        with pytest.raises(NotNamedError, match="did not send your name"):
+            named_by(CLAIMS | {"email": value}, "email", NOW)
+
+    def test_each_sign_in_is_told_from_every_other(self) -> None:
+        one = named_by(CLAIMS, "email", NOW)
+        assert one.token == named_by(CLAIMS | {"name": "Vera"}, "email", NOW).token
+        for other in ({"iat": NOW + 1}, {"sub": "8"}, {"nonce": "x"}, {"iss": "https://other"}):
+            assert named_by(CLAIMS | other, "email", NOW + 1).token != one.token
+
+
+class TestCookies:
+    def signed(self, value: str, name: str = USER, secret: str | None = None) -> str:
+        return create_signed_value(secret or get_cookie_secret(), name, value).decode()
+
+    def test_only_what_this_server_signed_for_this_purpose_is_read(self) -> None:
+        told = json.dumps(CLAIMS)
+        assert cookie_claims({USER: self.signed(told)}) == CLAIMS
+        for value in (
+            "",
+            "x",
+            told,
+            self.signed(told)[:-1],
+            self.signed(told, "other"),
+            self.signed(told, secret="x" * 32),
+        ):
+            assert cookie_claims({USER: value}) == {}
+        assert cookie_claims({}) == {}
+
+    @pytest.mark.parametrize("value", ["", "[1]", "null", "{", "chunks-2", "chunks-99999"])
+    def test_what_is_signed_and_holds_no_claims_names_nobody(self, value: str) -> None:
+        assert cookie_claims({USER: self.signed(value)}) == {}
+        assert not is_signed_in({USER: self.signed(value)}, "email")
+
+
+class TestPrincipals:
+    @pytest.fixture
+    def granted(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Role, tuple[str, ...] | None]]:
+        roles: dict[str, tuple[Role, tuple[str, ...] | None]] = {"vera@example.invalid": ("viewer", ("org_a",))}
+        ended: dict[str, float] = {}
+        monkeypatch.setattr(access, "stored_role", roles.get)
+        monkeypatch.setattr(access, "signed_out", lambda: ended)
+        return roles
+
+    def test_role_and_organizations_are_those_of_the_store(self, granted: dict[str, Any]) -> None:
+        found = oidc_principal(CLAIMS | {"role": "admin", "orgs": ["org_b"], "groups": ["admin"]}, "email", NOW)
+        assert (found.name, found.role, found.orgs, found.how) == (
+            "vera@example.invalid", "viewer", frozenset({"org_a"}), "oidc",
+        )  # fmt: skip
+        del granted["vera@example.invalid"]
+        with pytest.raises(NotAllowedError, match="no role has been granted"):
+            oidc_principal(CLAIMS, "email", NOW)
+
+    @pytest.mark.usefixtures("granted")
+    def test_whoever_is_not_named_can_sign_in(self) -> None:
+        for claims in ({}, CLAIMS | {"is_logged_in": "yes"}, CLAIMS | {"exp": NOW - 1}):
+            with pytest.raises(NotSignedInError):
+                oidc_principal(claims, "email", NOW)
+
+    @pytest.mark.usefixtures("granted")
+    def test_a_sign_in_that_was_ended_stays_ended(self) -> None:
+        access.signed_out()[named_by(CLAIMS, "email", NOW).token] = NOW + HOUR
+        with pytest.raises(NotSignedInError, match="You signed out"):
+            oidc_principal(CLAIMS, "email", NOW + 60)
+        assert oidc_principal(CLAIMS | {"iat": NOW + 30}, "email", NOW + 60).role == "viewer"
