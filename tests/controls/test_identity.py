@@ -94,9 +94,14 @@ class TestCookies:
 
 class TestPrincipals:
     @pytest.fixture
-    def granted(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Role, tuple[str, ...] | None]]:
+    def ended(self) -> dict[str, float]:
+        return {}
+
+    @pytest.fixture
+    def granted(
+        self, monkeypatch: pytest.MonkeyPatch, ended: dict[str, float]
+    ) -> dict[str, tuple[Role, tuple[str, ...] | None]]:
         roles: dict[str, tuple[Role, tuple[str, ...] | None]] = {"vera@example.invalid": ("viewer", ("org_a",))}
-        ended: dict[str, float] = {}
         monkeypatch.setattr(access, "stored_role", roles.get)
         monkeypatch.setattr(access, "signed_out", lambda: ended)
         return roles
@@ -117,8 +122,8 @@ class TestPrincipals:
                 oidc_principal(claims, "email", NOW)
 
     @pytest.mark.usefixtures("granted")
-    def test_a_sign_in_that_was_ended_stays_ended(self) -> None:
-        access.signed_out()[named_by(CLAIMS, "email", NOW).token] = NOW + HOUR
+    def test_a_sign_in_that_was_ended_stays_ended(self, ended: dict[str, float]) -> None:
+        ended[named_by(CLAIMS, "email", NOW).token] = NOW + HOUR
         with pytest.raises(NotSignedInError, match="You signed out"):
             oidc_principal(CLAIMS, "email", NOW + 60)
         assert oidc_principal(CLAIMS | {"iat": NOW + 30}, "email", NOW + 60).role == "viewer"

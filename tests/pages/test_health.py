@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controls.access import Principal
 from queries.health.coverage import steps
 from queries.scope import EVERYTHING, Scope
 from tests import sample
@@ -266,6 +267,29 @@ class TestParts:
         assert findings.iloc[0]["state"] != "● ok"
         assert "index logs_recent" in set(findings["name"])
         assert "create index concurrently logs_recent" in said
+
+
+class TestReach:
+    @pytest.fixture(autouse=True)
+    def _viewer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
+        monkeypatch.setattr("controls.access.local_principal", lambda _: vera)
+
+    def test_the_system_is_for_admins(self, address: str, owner: Owner) -> None:
+        plant(owner, 12, size=12)
+        with health(address, part="system") as test:
+            assert not test.exception
+            assert any("takes the role admin" in alert for alert in alerts(test))
+            assert not test.dataframe
+
+    @pytest.mark.parametrize("part", ["memory", "top", "coverage", "runs"])
+    def test_nothing_of_another_organization_is_shown(self, address: str, owner: Owner, part: str) -> None:
+        plant(owner, 12, size=12)
+        with health(address, part=part) as test:
+            assert not test.exception
+            frames_shown = " ".join(each.value.to_csv() for each in test.dataframe)
+            drawn = " ".join(chart.proto.spec for chart in test.get("plotly_chart"))
+        assert "org_b" not in (frames_shown + drawn).lower()
 
 
 @pytest.mark.parametrize("part", ["memory", "top", "budget", "coverage", "runs"])
