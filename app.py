@@ -24,7 +24,7 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 import settings
-from controls.identity import is_signed_in
+from controls.identity import SecureCookies, is_signed_in
 from jobs.companion import Companion
 from queries import embedded
 from queries.engine import Store, answers, make_engine
@@ -289,6 +289,7 @@ app = App(
     lifespan=lifespan,
     routes=[Route("/healthz", healthz), Route("/readyz", readyz)],
     middleware=[
+        *([Middleware(SecureCookies)] if oidc and oidc.over_https else []),
         Middleware(SecurityHeaders),
         Middleware(Gate, streamlit.get_option("server.allowedHosts"), proxy_token(), oidc.claim if oidc else None),
     ],

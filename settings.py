@@ -40,6 +40,11 @@ class Oidc:
     cookie_secret: str = field(repr=False)
     claim: str = "email"
 
+    @property
+    def over_https(self) -> bool:
+        """Whether visitors come by https; on this machine alone they may not."""
+        return urlsplit(self.redirect_url).scheme == "https"
+
     def secrets(self) -> dict[str, dict[str, Any]]:
         """The same as Streamlit's sign-in reads it; it stands in memory alone."""
         return {

@@ -16,6 +16,8 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 LONGEST = 8 * 3600.0  # seconds since the token was issued; Streamlit's own cookie would last 30 days
 SKEW = 120.0  # seconds by which a provider's clock may be ahead of ours
 
@@ -81,3 +83,25 @@ def cookie_claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
     except (ValueError, UnicodeError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+class SecureCookies:
+    """Marks every cookie for https alone; Streamlit leaves that out, not knowing what stands in front of it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request with its cookies marked as its response starts."""
+
+        async def send_marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [(name, _secure(name, value)) for name, value in message.get("headers", ())]
+            await send(message)
+
+        await self.app(scope, receive, send_marked)
+
+
+def _secure(name: bytes, value: bytes) -> bytes:
+    marked = b"; secure" in value.lower()
+    return value + b"; Secure" if name.lower() == b"set-cookie" and not marked else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 
 from controls import access
 from controls.access import NotAllowedError, NotSignedInError, oidc_principal
-from controls.identity import NotNamedError, cookie_claims, is_signed_in, named_by
+from controls.identity import NotNamedError, SecureCookies, cookie_claims, is_signed_in, named_by
 
 if TYPE_CHECKING:
     from queries.principals import Role
@@ -90,6 +91,26 @@ class TestCookies:
     def test_what_is_signed_and_holds_no_claims_names_nobody(self, value: str) -> None:
         assert cookie_claims({USER: self.signed(value)}) == {}
         assert not is_signed_in({USER: self.signed(value)}, "email")
+
+
+def test_every_cookie_is_for_https_alone() -> None:
+    """Through the middleware, from a response with two cookies of which one is marked already."""
+    sent: list[Any] = []
+    headers = [(b"content-type", b"text/plain"), (b"set-cookie", b"a=1; HttpOnly"), (b"Set-Cookie", b"b=2; Secure")]
+
+    async def answer(_scope: object, _receive: object, send: Any) -> None:  # noqa: ANN401 - an ASGI callable
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.request"}
+
+    async def send(message: Any) -> None:  # noqa: ANN401 - an ASGI message
+        sent.append(message)
+
+    asyncio.run(SecureCookies(answer)({"type": "http"}, receive, send))
+    assert [value for _, value in sent[0]["headers"]] == [b"text/plain", b"a=1; HttpOnly; Secure", b"b=2; Secure"]
+    assert sent[1]["body"] == b"ok"
 
 
 class TestPrincipals:
