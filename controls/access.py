@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import settings
-from controls.identity import NotNamedError, named_by
-from controls.loading import signed_out, stored_role
+from controls.identity import NotNamedError, browser_of, named_by
+from controls.loading import sign_ins, stored_role
 from queries.principals import ROLES
 from queries.scope import NOTHING, Reach
 
@@ -90,7 +90,7 @@ def oidc_principal(claims: Mapping[str, object], claim: str, now: float) -> Prin
         found = named_by(claims, claim, now)
     except NotNamedError as error:
         raise NotSignedInError(str(error)) from error
-    if found.token in signed_out():
+    if found.token in sign_ins().ended:
         raise NotSignedInError("You signed out. Sign in to go on.")
     return _granted(found.name, "oidc")
 
@@ -101,12 +101,21 @@ def sign_out() -> None:
     if chosen.oidc is None:
         return
     with suppress(NotNamedError):
-        found = named_by(st.user.to_dict(), chosen.oidc.claim, time.time())
-        signed_out()[found.token] = found.until
-    for token, until in list(signed_out().items()):
-        if until < time.time():
-            signed_out().pop(token, None)
+        sign_ins().end(named_by(st.user.to_dict(), chosen.oidc.claim, time.time()), time.time())
     st.logout()
+
+
+def sign_in(script: str, query: str) -> None:
+    """Go to the provider; who comes back soon in the same browser is led on to where they wanted to go."""
+    if browser := browser_of(st.context.cookies):
+        sign_ins().want(browser, script, query, time.time())
+    st.login()
+
+
+def came_for() -> tuple[str, str] | None:
+    """Where whoever has just signed in wanted to go; none for everyone else."""
+    browser = browser_of(st.context.cookies) if settings.current().oidc else None
+    return sign_ins().came_for(browser, time.time()) if browser else None
 
 
 def _os_user() -> str:

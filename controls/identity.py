@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from streamlit.auth_util import get_cookie_with_chunks
 from streamlit.web.server.server_util import get_cookie_secret
-from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value, decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME, XSRF_COOKIE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,11 +19,38 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LONGEST = 8 * 3600.0  # seconds since the token was issued; Streamlit's own cookie would last 30 days
+PATIENCE = 600.0  # seconds that signing in at the provider may take before one arrives at the first page instead
+MOST_WANTED = 1_000
 SKEW = 120.0  # seconds by which a provider's clock may be ahead of ours
 
 
 class NotNamedError(Exception):
     """Claims that name nobody, or nobody any longer, in one sentence."""
+
+
+@dataclass
+class SignIns:
+    """What a process remembers: sign-ins ended before their time, and where a browser wanted to go as it began one."""
+
+    ended: dict[str, float] = field(default_factory=dict)
+    wanted: dict[str, tuple[float, str, str]] = field(default_factory=dict)
+
+    def end(self, found: Identity, now: float) -> None:
+        """Believe a sign-in no longer; what would be over by now is forgotten."""
+        self.ended[found.token] = found.until
+        for token in [token for token, until in list(self.ended.items()) if until < now]:
+            self.ended.pop(token, None)
+
+    def want(self, browser: str, script: str, query: str, now: float) -> None:
+        """Remember for a few minutes where a browser wanted to go; of very many, the latest."""
+        self.wanted[browser] = (now, script, query)
+        for old in list(self.wanted)[:-MOST_WANTED]:
+            self.wanted.pop(old, None)
+
+    def came_for(self, browser: str, now: float) -> tuple[str, str] | None:
+        """Script and query that a browser wanted, told once."""
+        at, script, query = self.wanted.pop(browser, (0.0, "", ""))
+        return (script, query) if now - at < PATIENCE else None
 
 
 @dataclass(frozen=True)
@@ -61,6 +88,12 @@ def named_by(claims: Mapping[str, object], claim: str, now: float) -> Identity:
 def _moment(claims: Mapping[str, object], claim: str) -> float | None:
     found = claims.get(claim)
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def browser_of(cookies: Mapping[str, str]) -> str | None:
+    """What tells a browser from others while it is away at the provider: its XSRF token, however that is masked."""
+    token, _ = decode_xsrf_token_string(cookies.get(XSRF_COOKIE_NAME, ""))
+    return None if token is None else token.hex()
 
 
 def is_signed_in(cookies: Mapping[str, str], claim: str) -> bool:

@@ -16,6 +16,7 @@ from analysis.pins import PinResult, check
 from analysis.realised import realised
 from analysis.replay_flags import flag_flip
 from analysis.replay_outcomes import outcomes
+from controls.identity import SignIns
 from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
@@ -262,9 +263,9 @@ def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
 
 
 @st.cache_resource(show_spinner=False)
-def signed_out() -> dict[str, float]:
-    """Sign-ins that were ended before their time, until when each would have held; of this process alone."""
-    return {}
+def sign_ins() -> SignIns:
+    """What this process remembers about sign-ins."""
+    return SignIns()
 
 
 def is_embedded() -> bool:
@@ -292,9 +293,6 @@ def may_write() -> bool:
 
 @st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
-    """Take what was imported out of the garbage collector's sight, once.
-
-    Streamlit collects after every run; walking pandas, plotly and SQLAlchemy each time costs more than the page.
-    """
+    """Take imports out of the garbage collector's sight, once: walking them after every run costs more than a page."""
     gc.collect()
     gc.freeze()

@@ -107,13 +107,16 @@ def _going(script: str, query: str) -> None:
 
 
 def _follow(scripts: Collection[str]) -> None:
-    going = st.session_state.pop(GOING, None)
-    if going is None:
-        return
-    script, query = going
+    going: tuple[str, str] | None = st.session_state.pop(GOING, None)
+    if going is not None:
+        go(going[0], going[1], scripts)
+        st.session_state[SAID] = "The page of this view no longer exists."
+
+
+def go(script: str, query: str, scripts: Collection[str]) -> None:
+    """Open a page with all that an address said; nothing where there is no such page."""
     if script in scripts:
         st.switch_page(script, query_params=parse_qs(query, keep_blank_values=True))
-    st.session_state[SAID] = "The page of this view no longer exists."
 
 
 def _saved(script: str, query: str) -> None:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from controls import loading, messages, saved_views, search
-from controls.access import NotAllowedError, NotSignedInError, Principal, current_principal, sign_out
+from controls.access import (
+    NotAllowedError,
+    NotSignedInError,
+    Principal,
+    came_for,
+    current_principal,
+    sign_in,
+    sign_out,
+)
 from controls.scope import choose_scope, scope_address
 from controls.view import shown_to
 from queries.errors import StoreError
@@ -138,6 +146,8 @@ def main() -> None:
             st.warning(f"{gap.capitalize()}. {NOT_ISOLATED}", icon=":material/gpp_maybe:")
         scope = choose_scope(principal)
         scripts = {each.script for entries in SECTIONS.values() for each in entries}
+        if (wanted := came_for()) is not None:
+            saved_views.go(*wanted, scripts)
         saved_views.panel(principal, entry.script, scripts)
         banner(principal)
         if scope is None:
@@ -150,7 +160,7 @@ def main() -> None:
     except NotSignedInError as error:
         outcome = "not signed in"
         if messages.sign_in(str(error)):
-            st.login()
+            sign_in(entry.script, saved_views.present())
     except NotAllowedError as error:
         outcome = "not allowed"
         messages.not_allowed(str(error))

@@ -217,7 +217,7 @@ SABOTAGES = (
         'claims.get("email_verified") is not True', "False", ("tests/controls/test_identity.py::TestNames",),
     ),
     Sabotage(
-        "a sign-out that copies of its cookie obey", "controls/access.py", "    if found.token in signed_out():",
+        "a sign-out that copies of its cookie obey", "controls/access.py", "    if found.token in sign_ins().ended:",
         "    if False:", ("tests/controls/test_identity.py::TestPrincipals",),
     ),
     Sabotage(

@@ -76,8 +76,8 @@ def server(cluster: Cluster, planted: str, provider: Provider) -> Iterator[AppSe
     started.stop()
 
 
-def sign_in(visit: Visit, server: AppServer) -> Page:
-    page = visit.open(server.url)
+def sign_in(visit: Visit, server: AppServer, path: str = "") -> Page:
+    page = visit.open(server.url + path)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("link", name="Continue").click()
     page.wait_for_url(re.compile(re.escape(server.url)))
@@ -87,8 +87,10 @@ def sign_in(visit: Visit, server: AppServer) -> Page:
 @pytest.mark.usefixtures("owner")
 def test_sign_in_see_ones_own_and_sign_out(visit: Visit, server: AppServer, provider: Provider) -> None:
     provider.claims = dict(VERA)
-    page = sign_in(visit, server)
+    page = sign_in(visit, server, "/health?org=org_a&part=runs")
     expect(page.get_by_text("vera@example.invalid, viewer")).to_be_visible(timeout=20_000)
+    # one arrives where the link led
+    expect(page).to_have_url(f"{server.url}/health?org=org_a&part=runs", timeout=20_000)
     asked = provider.asked[-1]
     assert asked["code_challenge_method"] == "S256"
     assert asked["state"] and asked["nonce"] and asked["response_type"] == "code"  # noqa: PT018 - one request

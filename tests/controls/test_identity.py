@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from streamlit.web.server.server_util import get_cookie_secret
-from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value, generate_xsrf_token_string
 
 from controls import access
 from controls.access import NotAllowedError, NotSignedInError, oidc_principal
-from controls.identity import NotNamedError, SecureCookies, cookie_claims, is_signed_in, named_by
+from controls.identity import NotNamedError, SecureCookies, SignIns, browser_of, cookie_claims, is_signed_in, named_by
 
 if TYPE_CHECKING:
     from queries.principals import Role
@@ -113,18 +113,51 @@ def test_every_cookie_is_for_https_alone() -> None:
     assert sent[1]["body"] == b"ok"
 
 
+class TestRemembered:
+    def test_what_is_over_is_forgotten(self) -> None:
+        kept = SignIns()
+        kept.end(named_by(CLAIMS, "email", NOW), NOW)
+        later = named_by(CLAIMS | {"iat": NOW + 9 * HOUR}, "email", NOW + 9 * HOUR)
+        kept.end(later, NOW + 9 * HOUR)
+        assert list(kept.ended) == [later.token]
+
+    def test_where_a_browser_wanted_to_go_is_told_once_and_soon(self) -> None:
+        kept = SignIns()
+        kept.want("one", "health.py", "org=a", NOW)
+        assert kept.came_for("other", NOW) is None
+        assert kept.came_for("one", NOW + 599) == ("health.py", "org=a")
+        assert kept.came_for("one", NOW + 599) is None
+        kept.want("one", "health.py", "org=a", NOW)
+        assert kept.came_for("one", NOW + 600) is None
+
+    def test_a_browser_is_known_again_by_its_token_and_not_by_its_mask(self) -> None:
+        one = generate_xsrf_token_string(b"0123456789abcdef")
+        again, other = generate_xsrf_token_string(b"0123456789abcdef"), generate_xsrf_token_string()
+        assert one != again
+        assert browser_of({"_streamlit_xsrf": one}) == browser_of({"_streamlit_xsrf": again})
+        assert browser_of({"_streamlit_xsrf": one}) != browser_of({"_streamlit_xsrf": other})
+        assert browser_of({}) is browser_of({"_streamlit_xsrf": "2|x"}) is None
+
+    def test_of_very_many_the_latest_are_kept(self) -> None:
+        kept = SignIns()
+        for number in range(1_200):
+            kept.want(str(number), "health.py", "", NOW)
+        assert (len(kept.wanted), kept.came_for("0", NOW)) == (1_000, None)
+        assert kept.came_for("1199", NOW) == ("health.py", "")
+
+
 class TestPrincipals:
     @pytest.fixture
-    def ended(self) -> dict[str, float]:
-        return {}
+    def ended(self) -> SignIns:
+        return SignIns()
 
     @pytest.fixture
     def granted(
-        self, monkeypatch: pytest.MonkeyPatch, ended: dict[str, float]
+        self, monkeypatch: pytest.MonkeyPatch, ended: SignIns
     ) -> dict[str, tuple[Role, tuple[str, ...] | None]]:
         roles: dict[str, tuple[Role, tuple[str, ...] | None]] = {"vera@example.invalid": ("viewer", ("org_a",))}
         monkeypatch.setattr(access, "stored_role", roles.get)
-        monkeypatch.setattr(access, "signed_out", lambda: ended)
+        monkeypatch.setattr(access, "sign_ins", lambda: ended)
         return roles
 
     def test_role_and_organizations_are_those_of_the_store(self, granted: dict[str, Any]) -> None:
@@ -143,8 +176,8 @@ class TestPrincipals:
                 oidc_principal(claims, "email", NOW)
 
     @pytest.mark.usefixtures("granted")
-    def test_a_sign_in_that_was_ended_stays_ended(self, ended: dict[str, float]) -> None:
-        ended[named_by(CLAIMS, "email", NOW).token] = NOW + HOUR
+    def test_a_sign_in_that_was_ended_stays_ended(self, ended: SignIns) -> None:
+        ended.end(named_by(CLAIMS, "email", NOW), NOW)
         with pytest.raises(NotSignedInError, match="You signed out"):
             oidc_principal(CLAIMS, "email", NOW + 60)
         assert oidc_principal(CLAIMS | {"iat": NOW + 30}, "email", NOW + 60).role == "viewer"
