@@ -27,6 +27,8 @@ class Provider:
 
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {}
+        self.age = 0  # seconds since the user signed in at the provider, which the next token says
+        self.issued = 0
         self.asked: list[dict[str, str]] = []
         self.refused: list[str] = []
         self.ended: list[dict[str, str]] = []
@@ -92,7 +94,15 @@ class Provider:
             self.refused.append(reason)
             return None
         now = int(time.time())
-        claims = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 3600, "nonce": asked["nonce"], **self.claims}
+        self.issued = now - self.age
+        claims = {
+            "iss": self.url,
+            "aud": CLIENT,
+            "iat": self.issued,
+            "exp": now + 3600,
+            "nonce": asked["nonce"],
+            **self.claims,
+        }
         header = {"alg": "RS256", "kid": self.key.kid}
         return {
             "access_token": secrets.token_urlsafe(16),
