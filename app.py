@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 
 import streamlit
 from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 from streamlit.starlette import App
 
 import settings
 from controls import downloads
+from controls.identity import SecureCookies, is_signed_in
 from jobs.companion import Companion
 from queries import embedded
 from queries.engine import Store, answers, make_engine
@@ -104,27 +106,26 @@ def _headers(message: MutableMapping[str, Any], *, no_store: bool) -> list[tuple
 
 
 class Gate:
-    """Answers 403 to a request for another host, and in proxy mode to a download that did not come through the proxy.
+    """Answers 403 to a request for another host, and to a download that came neither through the proxy nor signed in.
 
     The file of a session that was closed is not found. Streamlit checks the host of a websocket alone, and hands out
-    ``/media/<id>`` to anyone who knows the address.
-    Whoever watches over the process asks for its health by any name.
+    ``/media/<id>`` to anyone who knows it. Whoever watches over the process asks for its health by any name.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str], token: str | None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Sequence[str], token: str | None, claim: str | None = None) -> None:
         self.app = app
         self.hosts = frozenset(host.lower() for host in hosts)
         self.token = token
+        self.claim = claim
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
+        answer: ASGIApp = self.app
         if scope["type"] == "http" and not (self._names_us(scope) and self._may_download(scope)):
-            await PlainTextResponse("forbidden", status_code=403)(scope, receive, send)
-            return
-        if scope["type"] == "http" and DOWNLOADS in scope["path"] and not downloads.is_open(scope["path"]):
-            await PlainTextResponse("not found", status_code=404)(scope, receive, send)
-            return
-        await self.app(scope, receive, send)
+            answer = PlainTextResponse("forbidden", status_code=403)
+        elif scope["type"] == "http" and DOWNLOADS in scope["path"] and not downloads.is_open(scope["path"]):
+            answer = PlainTextResponse("not found", status_code=404)
+        await answer(scope, receive, send)
 
     def _names_us(self, scope: Scope) -> bool:
         if not self.hosts or scope["path"].endswith(HEALTH):
@@ -132,7 +133,11 @@ class Gate:
         return any(HOST_AND_PORT.fullmatch(host) and _bare(host) in self.hosts for host in _values(scope, b"host"))
 
     def _may_download(self, scope: Scope) -> bool:
-        if self.token is None or not (DOWNLOADS in scope["path"] or UPLOADS in scope["path"]):
+        if not (DOWNLOADS in scope["path"] or UPLOADS in scope["path"]):
+            return True
+        if self.claim is not None:
+            return is_signed_in(HTTPConnection(scope).cookies, self.claim)
+        if self.token is None:
             return True
         sent = _values(scope, settings.PROXY_TOKEN_HEADER.lower().encode())
         return len(sent) == 1 and hmac.compare_digest(sent[0].encode(), self.token.encode())
@@ -153,7 +158,7 @@ def refuse_open_address(address: str | None, auth: str) -> None:
         return
     raise SystemExit(
         f"refusing to listen on {address or 'every address'}: in local mode whoever reaches the port is an admin. "
-        "Listen on 127.0.0.1, or set RANKSCOPE_AUTH=proxy."
+        "Listen on 127.0.0.1, or set RANKSCOPE_AUTH=proxy or oidc."
     )
 
 
@@ -278,6 +283,7 @@ def proxy_token() -> str | None:
 
 
 log_to_stderr()
+oidc = safe_settings().oidc
 
 # Streamlit finds this assignment by reading the source: built in any other way, it would serve this file as a plain
 # script, without headers and health routes.
@@ -286,7 +292,9 @@ app = App(
     lifespan=lifespan,
     routes=[Route("/healthz", healthz), Route("/readyz", readyz)],
     middleware=[
+        *([Middleware(SecureCookies)] if oidc and oidc.over_https else []),
         Middleware(SecurityHeaders),
-        Middleware(Gate, hosts=streamlit.get_option("server.allowedHosts"), token=proxy_token()),
+        Middleware(Gate, streamlit.get_option("server.allowedHosts"), proxy_token(), oidc.claim if oidc else None),
     ],
+    secrets=oidc.secrets() if oidc else None,
 )

@@ -8,7 +8,8 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,10 +20,42 @@ SHORTEST_TOKEN = 16
 PROXY_TOKEN_HEADER = "X-Proxy-Token"  # noqa: S105 - the name of a header, not a token
 EMBEDDERS = ("wordllama", "bge", "e5", "onnx", "openai", "none")
 SCORERS = ("neural", "lexical")
+AUTHS = ("local", "proxy", "oidc")
+SHORTEST_COOKIE_SECRET = 32
+CALLBACK = "/oauth2callback"  # where Streamlit takes the provider's answer
 
 
 class SettingsError(Exception):
     """A setting that cannot be used, in one sentence that says which and what to do."""
+
+
+@dataclass(frozen=True)
+class Oidc:
+    """An OpenID Connect provider, and which claim of its tokens is a user's name."""
+
+    metadata_url: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    redirect_url: str
+    cookie_secret: str = field(repr=False)
+    claim: str = "email"
+
+    @property
+    def over_https(self) -> bool:
+        """Whether visitors come by https; on this machine alone they may not."""
+        return urlsplit(self.redirect_url).scheme == "https"
+
+    def secrets(self) -> dict[str, dict[str, Any]]:
+        """The same as Streamlit's sign-in reads it; it stands in memory alone."""
+        return {
+            "auth": {
+                "server_metadata_url": self.metadata_url,
+                "client_id": self.client_id,
+                "client_secret": self.client_secret,
+                "redirect_uri": self.redirect_url,
+                "cookie_secret": self.cookie_secret,
+            }
+        }
 
 
 @dataclass(frozen=True)
@@ -33,9 +66,10 @@ class Settings:
     write_url: str | None = field(default=None, repr=False)
     owner_url: str | None = field(default=None, repr=False)
     data_folder: Path = ROOT / ".rankscope"
-    auth: Literal["local", "proxy"] = "local"
+    auth: Literal["local", "proxy", "oidc"] = "local"
     proxy_token: str | None = field(default=None, repr=False)
     proxy_user_header: str = "X-Forwarded-User"
+    oidc: Oidc | None = None
     embedder: str = "wordllama"
     embedder_folder: Path | None = None
     embedder_url: str | None = field(default=None, repr=False)
@@ -52,9 +86,7 @@ class Settings:
         def get(name: str) -> str | None:
             return (environ.get(name) or str(stored.get(name, ""))).strip() or None
 
-        auth = get("RANKSCOPE_AUTH") or "local"
-        if auth not in ("local", "proxy"):
-            raise SettingsError(f"RANKSCOPE_AUTH is local or proxy; found {auth!r}")
+        auth = _one_of("RANKSCOPE_AUTH", get, AUTHS)
         token = get("RANKSCOPE_PROXY_TOKEN")
         if auth == "proxy" and (token is None or len(token) < SHORTEST_TOKEN or not token.isascii()):
             raise SettingsError(
@@ -70,9 +102,10 @@ class Settings:
             write_url=write_url,
             owner_url=get("RANKSCOPE_OWNER_URL"),
             data_folder=Path(get("RANKSCOPE_DATA") or ROOT / ".rankscope"),
-            auth="proxy" if auth == "proxy" else "local",
+            auth="proxy" if auth == "proxy" else "oidc" if auth == "oidc" else "local",
             proxy_token=token,
             proxy_user_header=get("RANKSCOPE_PROXY_USER_HEADER") or cls.proxy_user_header,
+            oidc=_oidc(get) if auth == "oidc" else None,
             embedder=_embedder(get),
             embedder_folder=_folder(get("RANKSCOPE_EMBEDDER_FOLDER")),
             embedder_url=get("RANKSCOPE_EMBEDDER_URL"),
@@ -91,6 +124,28 @@ def _embedder(get: Callable[[str], str | None]) -> str:
     if missing:
         raise SettingsError(f"RANKSCOPE_EMBEDDER={kind} needs {' and '.join(missing)} beside it; found none")
     return kind
+
+
+def _oidc(get: Callable[[str], str | None]) -> Oidc:
+    """The provider, complete; tokens and codes travel in the clear to nothing but this machine itself."""
+    names = [f"RANKSCOPE_OIDC_{part}" for part in ("METADATA_URL", "CLIENT_ID", "CLIENT_SECRET", "REDIRECT_URL")]
+    found = [get(name) for name in names]
+    missing = [name for name, value in zip(names, found, strict=True) if value is None]
+    if missing:
+        raise SettingsError(f"RANKSCOPE_AUTH=oidc needs {' and '.join(missing)} beside it; found none")
+    cookie = get("RANKSCOPE_COOKIE_SECRET") or ""
+    if len(cookie) < SHORTEST_COOKIE_SECRET:
+        raise SettingsError(
+            f"RANKSCOPE_AUTH=oidc needs RANKSCOPE_COOKIE_SECRET of at least {SHORTEST_COOKIE_SECRET} random characters"
+        )
+    metadata, client, secret, redirect = (value or "" for value in found)
+    for name, url in ((names[0], metadata), (names[3], redirect)):
+        parts = urlsplit(url)
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname)):
+            raise SettingsError(f"{name} begins with https://; http:// is for this machine alone")
+    if urlsplit(redirect).path.rstrip("/")[-len(CALLBACK) :] != CALLBACK:
+        raise SettingsError(f"RANKSCOPE_OIDC_REDIRECT_URL is Rankscope's own address and ends in {CALLBACK}")
+    return Oidc(metadata, client, secret, redirect, cookie, get("RANKSCOPE_OIDC_CLAIM") or Oidc.claim)
 
 
 def _one_of(name: str, get: Callable[[str], str | None], options: tuple[str, ...]) -> str:

@@ -5,24 +5,31 @@ from __future__ import annotations
 import getpass
 import hmac
 import os
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import settings
-from controls.loading import stored_role
+from controls.identity import NotNamedError, browser_of, named_by
+from controls.loading import sign_ins, stored_role
 from queries.principals import ROLES
 from queries.scope import NOTHING, Reach
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from queries.principals import Role
 
 
 class NotAllowedError(Exception):
     """Whoever asks may not do this; the sentence says what would let them."""
+
+
+class NotSignedInError(NotAllowedError):
+    """Nobody is signed in, or no longer: signing in would help."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,8 @@ class Principal:
 def current_principal() -> Principal:
     """The principal of this browser session, or ``NotAllowedError``."""
     chosen = settings.current()
-    # A third mode, OpenID Connect through st.login, belongs here: same Principal, roles from the same table.
+    if chosen.oidc is not None:
+        return oidc_principal(st.user.to_dict(), chosen.oidc.claim, time.time())
     if chosen.auth == "proxy":
         headers = st.context.headers
         return proxy_principal(
@@ -73,6 +81,43 @@ def local_principal(address: str | None) -> Principal:
     return Principal(f"local:{_os_user()}", "admin", None, "local")
 
 
+def oidc_principal(claims: Mapping[str, object], claim: str, now: float) -> Principal:
+    """The user whom a sign-in names, with the role stored for that name; what a token says about roles counts nothing.
+
+    Streamlit reads the claims when the browser connects and keeps them: their age and a sign-out are looked at anew.
+    """
+    try:
+        found = named_by(claims, claim, now)
+    except NotNamedError as error:
+        raise NotSignedInError(str(error)) from error
+    if found.token in sign_ins().ended:
+        raise NotSignedInError("You signed out. Sign in to go on.")
+    return _granted(found.name, "oidc")
+
+
+def sign_out() -> None:
+    """End this sign-in: here for every tab and copy of its cookie, in this browser, and at the provider."""
+    chosen = settings.current()
+    if chosen.oidc is None:
+        return
+    with suppress(NotNamedError):
+        sign_ins().end(named_by(st.user.to_dict(), chosen.oidc.claim, time.time()), time.time())
+    st.logout()
+
+
+def sign_in(script: str, query: str) -> None:
+    """Go to the provider; who comes back soon in the same browser is led on to where they wanted to go."""
+    if browser := browser_of(st.context.cookies):
+        sign_ins().want(browser, script, query, time.time())
+    st.login()
+
+
+def came_for() -> tuple[str, str] | None:
+    """Where whoever has just signed in wanted to go; none for everyone else."""
+    browser = browser_of(st.context.cookies) if settings.current().oidc else None
+    return sign_ins().came_for(browser, time.time()) if browser else None
+
+
 def _os_user() -> str:
     try:
         return getpass.getuser()
@@ -89,9 +134,13 @@ def proxy_principal(names: Sequence[str], tokens: Sequence[str], token: str) -> 
         raise NotAllowedError("Sign in through the company's proxy: this address does not accept direct visits.")
     if len(names) != 1 or not names[0]:
         raise NotAllowedError("The proxy has to send exactly one user name. Sign in again, or ask whoever runs it.")
-    name = names[0]
+    return _granted(names[0], "proxy")
+
+
+def _granted(name: str, how: str) -> Principal:
+    """Role and organizations stored for a name; nobody has any until an administrator grants them."""
     granted = stored_role(name)
     if granted is None or granted[0] not in ROLES:
         raise NotAllowedError("You are signed in, but no role has been granted to you. Ask an administrator for one.")
     role, orgs = granted
-    return Principal(name, ROLES[ROLES.index(role)], None if orgs is None else frozenset(orgs), "proxy")
+    return Principal(name, ROLES[ROLES.index(role)], None if orgs is None else frozenset(orgs), how)

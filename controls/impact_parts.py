@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.impact import FLOOR, OUTCOMES, OutcomeComparison, compare_outcomes
-from controls import links
+from controls import glossary, links
 from controls.messages import counted, number
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def movers(moved: pd.DataFrame) -> None:
                 ),
                 "places": st.column_config.TextColumn("Places", width=75),
                 "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized"),
-                "ways": st.column_config.TextColumn("Times", width=95, help="Retrievals that moved it up and down."),
+                "ways": st.column_config.TextColumn("Times", width=95, help=glossary.MOVED_TIMES),
                 "weight": st.column_config.NumberColumn("Weight now", width=90, format="%.3g"),
                 "weights": st.column_config.LineChartColumn("Its last weights, 0 to 1", width=150, y_min=0, y_max=1),
                 "text": st.column_config.TextColumn("Text", width=600),

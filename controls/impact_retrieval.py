@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from controls import links
+from controls import glossary, links
 from controls.address import say
 from controls.messages import MISSING
 
@@ -78,7 +78,7 @@ def scores(found: pd.DataFrame) -> None:
             "open": links.open_column(
                 "open_candidate", tuple(found["observation_id"]), "observation.py", "observation"
             ),
-            "weighted_rank": st.column_config.NumberColumn("Rank", width=60, help="With feedback, from 1."),
+            "weighted_rank": st.column_config.NumberColumn("Rank", width=60, help=glossary.RANK_WITH_FEEDBACK),
             "moved": st.column_config.TextColumn("Moved", width=70),
             "injected": st.column_config.TextColumn("Block", width=105),
             "formula": st.column_config.TextColumn("Relevance × weight = weighted score", width=480),

@@ -17,9 +17,10 @@ from analysis.realised import realised
 from analysis.replay_flags import flag_flip
 from analysis.replay_outcomes import outcomes
 from analysis.voices import stored_voices
+from controls.identity import SignIns
 from jobs.worker_pool import WorkerPool
 from queries import embedded
-from queries.engine import AGGREGATE, LIST, Store, answers, make_engine
+from queries.engine import AGGREGATE, LIST, Store, make_engine
 from queries.errors import StoreError
 from queries.isolation import gap
 from queries.principals import principal_row
@@ -267,22 +268,10 @@ def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
         return principal_row(snapshot, name)
 
 
-def is_embedded() -> bool:
-    """Whether the store is the embedded one."""
-    return settings.current().database_url is None
-
-
-def answers_now() -> bool:
-    """Whether the store answers at this moment."""
-    try:
-        return answers(store().reader, limit=1.0)
-    except StoreError:
-        return False
-
-
-def store_name() -> str:
-    """What the figures come from, in words."""
-    return "embedded demo store" if is_embedded() else "your store"
+@st.cache_resource(show_spinner=False)
+def sign_ins() -> SignIns:
+    """What this process remembers about sign-ins."""
+    return SignIns()
 
 
 def may_write() -> bool:
@@ -292,9 +281,6 @@ def may_write() -> bool:
 
 @st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
-    """Take what was imported out of the garbage collector's sight, once.
-
-    Streamlit collects after every run; walking pandas, plotly and SQLAlchemy each time costs more than the page.
-    """
+    """Take imports out of the garbage collector's sight, once: walking them after every run costs more than a page."""
     gc.collect()
     gc.freeze()

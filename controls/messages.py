@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import loading
+from controls import standing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ FAILED_AT = "failed_at"
 def failed(error: StoreError) -> None:
     """The store could not be asked: what is wrong and what to do; a page that may come back does so by itself."""
     passing = error.kind in PASSING
-    stopped = passing and loading.is_embedded()
+    stopped = passing and standing.is_embedded()
     st.error(STOPPED if stopped else error.sentence, icon=":material/database_off:")
     st.button("Try again", key="try_again")
     if passing:
@@ -40,7 +40,7 @@ def failed(error: StoreError) -> None:
 @st.fragment(run_every=RETRY)
 def _come_back() -> None:
     """Run the page again once the store answers; not at once, or a store that comes and goes would spin the page."""
-    if time.monotonic() - st.session_state.get(FAILED_AT, 0.0) > RETRY / 2 and loading.answers_now():
+    if time.monotonic() - st.session_state.get(FAILED_AT, 0.0) > RETRY / 2 and standing.answers_now():
         st.rerun()
     st.caption("This page tries again by itself.")
 
@@ -53,6 +53,12 @@ def unanswered(error: StoreError) -> None:
 def not_allowed(sentence: str) -> None:
     """Whoever asks may not see this."""
     st.error(sentence, icon=":material/lock:")
+
+
+def sign_in(sentence: str) -> bool:
+    """Nobody is signed in, or no longer; whether they want to."""
+    st.info(sentence, icon=":material/login:")
+    return st.button("Sign in", key="sign_in", type="primary")
 
 
 def no_organizations() -> None:
@@ -167,6 +173,14 @@ def unknown_observation() -> None:
         "No such observation: it does not exist here, or you may not see it. "
         "Check the id, or search for words of its text below.",
         icon=":material/link_off:",
+    )
+
+
+def nothing_called_that() -> None:
+    """A search for an id or name that is not there, or that whoever asks may not see: the same words for both."""
+    st.info(
+        "Nothing that you may see has this id or name. Words inside memories are found on the page Observation.",
+        icon=":material/search_off:",
     )
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.observation import Fingerprint, fingerprint
+from controls import glossary
 from controls.loading import load, shape
 from controls.messages import MISSING, counted, number, percent
 from controls.trust import Trust
@@ -28,11 +29,6 @@ if TYPE_CHECKING:
 OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
 METRIC_WIDTH = 144  # three beside each other on a narrow window
 TALL = 1_500  # characters above which a text scrolls
-WEIGHT = "Its feedback weight now: 1 at first, moved by how sessions ended that were given it."
-RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved it up or down."
-INJECTED = "Retrievals that put it into the memory block."
-ACCEPTED = "Of the sessions that were given it and have an outcome, those accepted. It was never their only memory."
-SAID = "Other observations in its cluster: near-duplicates by SimHash, as of the last aggregation pass."
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,16 +175,26 @@ def figures(found: Dossier) -> None:
     )
     unknown = int(totals["injection_unknown"]) == int(totals["retrievals"]) > 0
     shown = (
-        ("Weight", MISSING if pd.isna(weight) else f"{weight:.3g}", moved, WEIGHT),
-        ("Retrieved", number(totals["retrievals"]), f"▲{number(totals['up'])} ▼{number(totals['down'])}", RETRIEVED),
+        ("Weight", MISSING if pd.isna(weight) else f"{weight:.3g}", moved, glossary.WEIGHT),
+        (
+            "Retrieved",
+            number(totals["retrievals"]),
+            f"▲{number(totals['up'])} ▼{number(totals['down'])}",
+            glossary.RETRIEVED,
+        ),
         (
             "Injected",
             MISSING if unknown else number(totals["injected"]),
             f"{percent(totals['injected'], totals['retrievals'])} of them" if not unknown else "not logged here",
-            INJECTED,
+            glossary.INJECTED,
         ),
-        ("Accepted", percent(totals["accepted"], judged), f"of {counted(judged, 'session')}", ACCEPTED),
-        ("Said by others", *_said_by_others(found), SAID),
+        (
+            "Accepted",
+            percent(totals["accepted"], judged),
+            f"of {counted(judged, 'session')}",
+            glossary.ACCEPTED_OF_GIVEN,
+        ),
+        ("Said by others", *_said_by_others(found), glossary.SAID_BY_OTHERS),
     )
     with st.container(horizontal=True, gap="small"):
         for label, value, delta, explained in shown:

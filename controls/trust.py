@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from controls import glossary
 from controls.messages import counted, percent
 from queries.retrievals import POOL
 
@@ -40,7 +41,10 @@ def strip(trust: Trust) -> None:
         facts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
     if trust.truncated:
         facts.append(f"{counted(trust.truncated, 'pool')} full at {POOL}")
-    st.markdown(" · ".join(f":small[{part}]" for part in (*alarms, f":gray[{' · '.join(facts)}]")), help=EXPLANATION)
+    st.markdown(
+        " · ".join(f":small[{part}]" for part in (*alarms, f":gray[{' · '.join(facts)}]")),
+        help=glossary.LOG_COVERAGE_AND_POOL,
+    )
 
 
 def _alarms(trust: Trust) -> list[str]:
@@ -51,10 +55,3 @@ def _alarms(trust: Trust) -> list[str]:
         (trust.unusable, "row", "without a finite score"),
     )
     return [f"{counted(n, noun)} {fault}" for n, noun, fault in faults if n]
-
-
-EXPLANATION = (
-    "Log coverage is the share of retrievals whose two rank columns are whole, each rank given once: only these "
-    "can say what feedback moved. Logging is lossy by design, so a gap is not an error of this page. "
-    f"A pool that is full at {POOL} candidates may have lost the ones after it."
-)

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +19,7 @@ from jobs.target import opened
 from queries.aggregation_input import READING, AggregationScopes
 from queries.aggregation_runs import DropResults, NoteFailure, NoteUnchanged, Standing, claimed, writing
 from queries.errors import StoreError
+from queries.log_writers import ForgetWriters
 from queries.principals import unknown_organizations
 from queries.scope import EVERYTHING, Reach, is_storable
 
@@ -126,6 +128,7 @@ def run_pass(store: Store, reach: Reach, ending: Ending) -> list[Report]:
         print(report.in_words(), flush=True)
         reports.append(report)
     note_unchanged(store, reports)
+    forget_writers(store, reach)
     return reports
 
 
@@ -171,6 +174,12 @@ def note_unchanged(store: Store, reports: list[Report]) -> None:
         if runs:
             with writing(_writer(store), Reach((org,))) as connection:
                 NoteUnchanged(org, runs).apply(connection)
+
+
+def forget_writers(store: Store, reach: Reach) -> None:
+    """Let go of log writers that have long ended; where the store's schema or grants are older, they stay."""
+    with suppress(StoreError), writing(_writer(store), reach) as connection:
+        ForgetWriters(reach).apply(connection)
 
 
 def refuse_unknown(store: Store, orgs: list[str]) -> None:

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import loading, messages
-from controls.access import NotAllowedError, Principal, current_principal
+from controls import loading, messages, saved_views, search, standing
+from controls.access import (
+    NotAllowedError,
+    NotSignedInError,
+    Principal,
+    came_for,
+    current_principal,
+    sign_in,
+    sign_out,
+)
 from controls.scope import choose_scope, scope_address
 from controls.view import shown_to
 from queries.errors import StoreError
@@ -47,6 +55,12 @@ SECTIONS = {
             "Overview",
             ":material/monitoring:",
             "What each organization stores and retrieves, what feedback changed",
+        ),
+        Entry(
+            "health.py",
+            "Health",
+            ":material/health_and_safety:",
+            "Whether memory is in good order, what to do where it is not, and which memories to look at",
         ),
     ],
     "Ranking": [
@@ -121,7 +135,9 @@ def banner(principal: Principal) -> None:
         st.divider()
         access = "reads and writes" if loading.may_write() and principal.may("operator") else "read-only"
         st.text(f"{principal.name}, {principal.role}")
-        st.caption(f":material/database: {loading.store_name()}, {access}")
+        st.caption(f":material/database: {standing.store_name()}, {access}")
+        if principal.how == "oidc" and st.button("Sign out", key="sign_out", type="tertiary", icon=":material/logout:"):
+            sign_out()
 
 
 def main() -> None:
@@ -141,17 +157,27 @@ def main() -> None:
     try:
         principal = current_principal()
         who = hashlib.sha256(principal.name.encode()).hexdigest()[:8]
+        search.box()
         draw_navigation(pages)
         if (gap := loading.isolation_gap()) is not None:
             st.warning(f"{gap.capitalize()}. {NOT_ISOLATED}", icon=":material/gpp_maybe:")
         scope = choose_scope(principal)
+        scripts = {each.script for entries in SECTIONS.values() for each in entries}
+        if (wanted := came_for()) is not None:
+            saved_views.go(*wanted, scripts)
+        saved_views.panel(principal, entry.script, scripts)
         banner(principal)
         if scope is None:
             messages.no_organizations()
             return
+        search.results(scope, scripts)
         st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
         with shown_to(principal, scope):
             page.run()
+    except NotSignedInError as error:
+        outcome = "not signed in"
+        if messages.sign_in(str(error)):
+            sign_in(entry.script, saved_views.present())
     except NotAllowedError as error:
         outcome = "not allowed"
         messages.not_allowed(str(error))

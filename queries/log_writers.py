@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, func, select, text
+from sqlalchemy import BigInteger, delete, func, select, text
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
 from queries import own_schema
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
     from queries.engine import Store
-    from queries.scope import Scope
+    from queries.scope import Reach, Scope
 
 COUNTED = ("queued", "written", "rows", "dropped", "failed")
 RECENT = timedelta(days=1)
+UNSEEN = timedelta(days=90)  # after which a process is taken to have ended long ago
 
 # By oid: asking for a table by name is an error where the login may not enter its schema.
 CAN_REPORT = text(
@@ -69,6 +70,22 @@ def report(connection: Connection, reports: list[WriterReport]) -> None:
         "seen_at": func.clock_timestamp()
     }
     connection.execute(statement.on_conflict_do_update(index_elements=["org_id", "writer"], set_=changes))
+
+
+@dataclass(frozen=True)
+class ForgetWriters:
+    """Take away the reports of processes that have not been seen for 90 days.
+
+    The aggregator does it: a writer that has ended cannot, and one that runs may only add.
+    """
+
+    reach: Reach
+
+    def apply(self, connection: Connection) -> int:
+        """How many were forgotten."""
+        table = own_schema.log_writers
+        old = table.c.seen_at < func.now() - UNSEEN
+        return connection.execute(delete(table).where(self.reach.where(table.c.org_id), old)).rowcount
 
 
 @dataclass(frozen=True)

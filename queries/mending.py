@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy.dialects import postgresql
 
 from queries import schema
-from queries.migrations.versions import platform_0001, rankscope_0001, rankscope_0002, rankscope_0003, rankscope_0005
+from queries.migrations.versions import (
+    platform_0001,
+    rankscope_0001,
+    rankscope_0002,
+    rankscope_0003,
+    rankscope_0005,
+    rankscope_0006,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +34,7 @@ OUR_GRANTS = (
     )
     + rankscope_0003.GRANTS
     + rankscope_0005.GRANTS
+    + rankscope_0006.GRANTS
 ).strip()
 
 MIGRATE = "-- python -m jobs migrate, with RANKSCOPE_OWNER_URL set to the owner's login"

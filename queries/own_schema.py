@@ -100,10 +100,12 @@ saved_views = Table(
     "saved_views",
     ours,
     Column("principal", Text, primary_key=True),
-    Column("name", Text, primary_key=True),
+    Column("name", Text, nullable=False),
     Column("page", Text, nullable=False),
     Column("query", Text, nullable=False),
     Column("created_at", MOMENT, nullable=False),
+    Column("id", Uuid, primary_key=True),
+    Column("archived_at", MOMENT, comment="since when it is no longer listed; null: it is"),
 )
 
 pins = Table(

@@ -29,6 +29,8 @@ class Session:
         page: str = "",
         headers: dict[str, str] | list[tuple[str, str]] | None = None,
         origin: str | None = None,
+        *,
+        tokens: tuple[str, ...] = (),
     ) -> None:
         parts = urlsplit(url)
         self.query = query
@@ -39,7 +41,8 @@ class Session:
         self.id = ""
         self._connection = connect(
             f"ws://{parts.netloc}/_stcore/stream",
-            subprotocols=[Subprotocol("streamlit")],
+            # Streamlit's own page sends its XSRF token as a second protocol
+            subprotocols=[Subprotocol(name) for name in ("streamlit", *tokens)],
             origin=Origin(origin or url),
             additional_headers=headers or {},
             max_size=None,

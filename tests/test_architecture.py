@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "app": {
         "settings",
         "controls.downloads",
+        "controls.identity",
         "jobs.companion",
         "queries.embedded",
         "queries.engine",

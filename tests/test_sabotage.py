@@ -244,6 +244,26 @@ SABOTAGES = (
         ("tests/controls/test_downloads.py",),
     ),
     Sabotage(
+        "the age of a sign-in", "controls/identity.py", "    if now >= until:", "    if False:",
+        ("tests/controls/test_identity.py::TestAge",),
+    ),
+    Sabotage(
+        "the verified address of a sign-in", "controls/identity.py",
+        'claims.get("email_verified") is not True', "False", ("tests/controls/test_identity.py::TestNames",),
+    ),
+    Sabotage(
+        "a sign-out that copies of its cookie obey", "controls/access.py", "    if found.token in sign_ins().ended:",
+        "    if False:", ("tests/controls/test_identity.py::TestPrincipals",),
+    ),
+    Sabotage(
+        "downloads for those who are signed in", "app.py", "return is_signed_in(", "return True or is_signed_in(",
+        ("tests/browser/test_oidc.py::TestCookies::test_a_download_needs_a_good_cookie",),
+    ),
+    Sabotage(
+        "whose a saved view is", "queries/migrations/versions/rankscope_0001.py", "using ({own}) with check ({own})",
+        "using (true) with check (true)", ("tests/queries/test_saved_views.py",),
+    ),
+    Sabotage(
         "the record of an export", "controls/exports.py",
         "            taken.record(store(), self.question.scope.reach)\n", "",
         ("tests/browser/test_flags.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),

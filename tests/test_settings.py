@@ -10,6 +10,23 @@ from settings import Settings, SettingsError, is_loopback
 
 NOWHERE = Path("/nowhere/secrets.toml")
 TOKEN = "a-token-of-enough-length"  # noqa: S105 - made up
+OIDC = {
+    "RANKSCOPE_AUTH": "oidc",
+    "RANKSCOPE_OIDC_METADATA_URL": "https://id.example/.well-known/openid-configuration",
+    "RANKSCOPE_OIDC_CLIENT_ID": "rankscope",
+    "RANKSCOPE_OIDC_CLIENT_SECRET": f"canary-{TOKEN}",
+    "RANKSCOPE_OIDC_REDIRECT_URL": "https://scope.example/oauth2callback",
+    "RANKSCOPE_COOKIE_SECRET": f"canary-{TOKEN}-{TOKEN}",
+}
+
+
+def test_a_provider_is_read_whole_and_no_secret_of_it_shows() -> None:
+    found = Settings.read(OIDC, NOWHERE)
+    assert found.oidc is not None
+    assert (found.auth, found.oidc.claim, found.oidc.client_id) == ("oidc", "email", "rankscope")
+    assert found.oidc.secrets()["auth"]["client_secret"] == f"canary-{TOKEN}"
+    assert "canary" not in repr(found)
+    assert Settings.read(OIDC | {"RANKSCOPE_AUTH": "local"}, NOWHERE).oidc is None
 
 
 def test_without_anything_it_is_local_and_embedded() -> None:
@@ -48,7 +65,15 @@ def test_no_secret_shows_in_its_repr() -> None:
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
-        ({"RANKSCOPE_AUTH": "none"}, "local or proxy"),
+        ({"RANKSCOPE_AUTH": "none"}, "one of local, proxy, oidc; found 'none'"),
+        ({"RANKSCOPE_AUTH": "oidc"}, "RANKSCOPE_OIDC_CLIENT_ID and RANKSCOPE_OIDC_CLIENT_SECRET"),
+        (OIDC | {"RANKSCOPE_COOKIE_SECRET": "short"}, "RANKSCOPE_COOKIE_SECRET of at least 32"),
+        (OIDC | {"RANKSCOPE_OIDC_METADATA_URL": "http://id.example/x"}, "METADATA_URL begins with https"),
+        (
+            OIDC | {"RANKSCOPE_OIDC_REDIRECT_URL": "http://scope.example/oauth2callback"},
+            "REDIRECT_URL begins with https",
+        ),
+        (OIDC | {"RANKSCOPE_OIDC_REDIRECT_URL": "https://scope.example/"}, "ends in /oauth2callback"),
         ({"RANKSCOPE_AUTH": "proxy"}, "needs RANKSCOPE_PROXY_TOKEN"),
         ({"RANKSCOPE_AUTH": "proxy", "RANKSCOPE_PROXY_TOKEN": "short"}, "needs RANKSCOPE_PROXY_TOKEN"),
         ({"RANKSCOPE_AUTH": "proxy", "RANKSCOPE_PROXY_TOKEN": "not ASCII but long enough: ü"}, "ASCII"),

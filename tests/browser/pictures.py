@@ -22,6 +22,7 @@ QUESTION = "paging through shipments skips or repeats entries"
 INSPECTED = urlencode({"org": "org_tidewater", "q": QUESTION, "preset": "INTENDED", "v": "1"})
 PAGES = {
     "overview": "/?window=30d",
+    "health": "/health?window=30d",
     "inspector": f"/inspector?{INSPECTED}",
     "observation": f"/inspector?{INSPECTED}",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
@@ -34,6 +35,7 @@ PAGES = {
 }
 HEIGHTS = {
     "feedback-impact": 1480,
+    "health": 1100,
     "inspector": 1100,
     "observation": 1100,
     "drift-alerts": 1400,

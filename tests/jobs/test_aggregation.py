@@ -361,3 +361,28 @@ class TestIsolation:
         aggregate()
         assert owner.execute("select count(*) from rankscope.clusters where org_id = 'org_b'").fetchone() == (0,)
         assert owner.execute("select agents from rankscope.clusters limit 1").fetchone() == (3,)
+
+
+class TestLogWriters:
+    WRITER = """insert into rankscope.log_writers (org_id, writer, name, queued, written, rows, dropped, failed,
+                  started_at, seen_at)
+                values (%s, gen_random_uuid(), %s, 0, 1, 1, 0, 0, now(), now() - %s * interval '1 day')"""
+    LEFT = "select org_id, name from rankscope.log_writers order by 1, 2"
+
+    def test_a_pass_forgets_processes_unseen_for_long(self, aggregate: Aggregate, owner: Owner) -> None:
+        plant(owner, "org_a", "org_b")
+        for org in ("org_a", "org_b"):
+            for name, days in (("now", 0), ("recent", 89), ("ended", 91)):
+                owner.execute(self.WRITER, (org, name, days))
+        assert aggregate("--org", "org_a")[0] == 0
+        left = [("org_a", "now"), ("org_a", "recent"), ("org_b", "ended"), ("org_b", "now"), ("org_b", "recent")]
+        assert owner.execute(self.LEFT).fetchall() == left
+        aggregate()
+        assert ("org_b", "ended") not in owner.execute(self.LEFT).fetchall()
+
+    def test_an_older_schema_keeps_them_and_the_pass_goes_on(self, aggregate: Aggregate, owner: Owner) -> None:
+        plant(owner, "org_a")
+        owner.execute(self.WRITER, ("org_a", "ended", 91))
+        owner.execute("revoke delete on rankscope.log_writers from dash_write")
+        assert aggregate()[0] == 0
+        assert owner.execute(self.LEFT).fetchall() == [("org_a", "ended")]

@@ -26,7 +26,7 @@ class TestForeignStore:
         before = snapshot(foreign)
         assert migrate(database_url=foreign) == 0
         assert snapshot(foreign) == before
-        assert rows(foreign, "select version_num from rankscope.alembic_version") == [("rankscope_0005",)]
+        assert rows(foreign, "select version_num from rankscope.alembic_version") == [("rankscope_0006",)]
 
     def test_a_second_run_changes_nothing_at_all(self, foreign: str) -> None:
         migrate(database_url=foreign)
@@ -56,7 +56,7 @@ class TestOwnStore:
     ) -> None:
         address = cluster.url("postgres", empty_database)
         assert migrate(create_store=True, database_url=address) == 0
-        assert capsys.readouterr().out == "before  never migrated\nafter   platform_0003, rankscope_0005\n"
+        assert capsys.readouterr().out == "before  never migrated\nafter   platform_0003, rankscope_0006\n"
         found = rows(address, "select version_num from rankscope.alembic_version order by 1")
         assert [revision for (revision,) in found] == list(targets(create_store=True))
 
@@ -64,7 +64,7 @@ class TestOwnStore:
         self, cluster: Cluster, store_database: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert migrate(database_url=cluster.url("postgres", store_database)) == 0
-        assert capsys.readouterr().out.count("platform_0003, rankscope_0005") == 2
+        assert capsys.readouterr().out.count("platform_0003, rankscope_0006") == 2
 
 
 class TestRefusals:
@@ -129,4 +129,4 @@ class TestRefusals:
     ) -> None:
         monkeypatch.setenv("RANKSCOPE_AUTH", "everyone")
         assert run_job(["migrate"]) == 1
-        assert capsys.readouterr().err == "RANKSCOPE_AUTH is local or proxy; found 'everyone'\n"
+        assert capsys.readouterr().err == "RANKSCOPE_AUTH is one of local, proxy, oidc; found 'everyone'\n"

@@ -1,0 +1,125 @@
+"""Tokens injected against sessions accepted without rework, by work type: intervals, the frontier, and zones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FLOOR = 30  # judged sessions of a work type; below it an interval spans a third of the scale and more
+Z = 1.959963984540054  # of 95 %
+Zone = Literal["efficient", "generous", "starved", "wasteful", "collecting"]
+ZONES: dict[Zone, str] = {
+    "efficient": "few tokens, mostly accepted: leave it as it is",
+    "generous": "many tokens, mostly accepted: try a smaller budget in What-if and watch this share",
+    "starved": "few tokens, often rework: try a larger budget, or see in the Inspector what did not fit",
+    "wasteful": "many tokens, often rework: more of the same does not help; look at what is injected",
+    "collecting": f"fewer than {FLOOR} sessions with an outcome: collecting data",
+}
+
+
+@dataclass(frozen=True)
+class WorkTypeCounts:
+    """Sessions of one work type that were given memory, with the sums that its intervals need."""
+
+    work_type: str | None
+    judged: int
+    accepted: int
+    rework: int
+    rejected: int
+    unjudged: int
+    tokens: float
+    squares: float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure and the 95 % interval around it."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class WorkTypePoint:
+    """A work type on the map; no figures while it has too few sessions."""
+
+    counts: WorkTypeCounts
+    tokens: Interval | None
+    accepted: Interval | None
+    on_frontier: bool
+    zone: Zone
+
+
+@dataclass(frozen=True)
+class BudgetMap:
+    """The work types, and where the map is divided: the mean tokens and the share accepted of all sessions shown."""
+
+    points: tuple[WorkTypePoint, ...]
+    tokens: float | None
+    accepted: float | None
+
+    @property
+    def frontier(self) -> tuple[WorkTypePoint, ...]:
+        """From fewest tokens to most: each accepted more often than every one that costs less."""
+        chosen = (point for point in self.points if point.on_frontier and point.tokens)
+        return tuple(sorted(chosen, key=lambda point: point.tokens.value if point.tokens else 0.0))
+
+
+def wilson(part: int, whole: int) -> Interval:
+    """A share with Wilson's 95 % interval, which stays inside 0 to 1 and holds for few sessions too."""
+    share = part / whole
+    middle = (share + Z * Z / (2 * whole)) / (1 + Z * Z / whole)
+    half = Z * math.sqrt(share * (1 - share) / whole + Z * Z / (4 * whole * whole)) / (1 + Z * Z / whole)
+    return Interval(share, max(middle - half, 0.0), min(middle + half, 1.0))
+
+
+def mean(count: int, total: float, squares: float) -> Interval:
+    """A mean with its 95 % interval by the normal law, from sum and sum of squares."""
+    value = total / count
+    variance = max(squares - count * value * value, 0.0) / max(count - 1, 1)
+    half = Z * math.sqrt(variance / count)
+    return Interval(value, max(value - half, 0.0), value + half)
+
+
+def budget_map(counts: Sequence[WorkTypeCounts]) -> BudgetMap:
+    """Every work type with its zone; only those above the floor are drawn, divide the map, or make the frontier."""
+    enough = [each for each in counts if each.judged >= FLOOR]
+    judged = sum(each.judged for each in enough)
+    if not judged:
+        return BudgetMap(tuple(map(_collecting, counts)), None, None)
+    usual, share = sum(each.tokens for each in enough) / judged, sum(each.accepted for each in enough) / judged
+    points = []
+    for each in counts:
+        if each.judged < FLOOR:
+            points.append(_collecting(each))
+            continue
+        tokens, accepted = mean(each.judged, each.tokens, each.squares), wilson(each.accepted, each.judged)
+        zone = _zone(cheap=tokens.value <= usual, works=accepted.value >= share)
+        points.append(WorkTypePoint(each, tokens, accepted, not _dominated(each, enough), zone))
+    return BudgetMap(tuple(points), usual, share)
+
+
+def _collecting(counts: WorkTypeCounts) -> WorkTypePoint:
+    return WorkTypePoint(counts, None, None, on_frontier=False, zone="collecting")
+
+
+def _zone(*, cheap: bool, works: bool) -> Zone:
+    if works:
+        return "efficient" if cheap else "generous"
+    return "starved" if cheap else "wasteful"
+
+
+def _dominated(one: WorkTypeCounts, others: Sequence[WorkTypeCounts]) -> bool:
+    """Whether another costs no more and is accepted no less often, and is better in one of the two."""
+    cost, share = one.tokens / one.judged, one.accepted / one.judged
+    return any(
+        other.tokens / other.judged <= cost
+        and other.accepted / other.judged >= share
+        and (other.tokens / other.judged < cost or other.accepted / other.judged > share)
+        for other in others
+    )

@@ -1,0 +1,180 @@
+"""Whether memory is in good order: each check's formula, its bands, what to do about it, and where a store stands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Band = Literal["good", "watch", "red", "unknown"]
+BANDS: tuple[Band, ...] = ("good", "watch", "red", "unknown")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A part of a whole, read against two limits; beyond ``red`` something has to be done.
+
+    ``best`` and ``worst`` are the ends of its scale: a share falls from 1 where more is better, hours grow from 0.
+    """
+
+    name: str
+    label: str
+    part: str
+    whole: str | None
+    watch: float
+    red: float
+    formula: str
+    todo: str
+    best: float = 0.0
+    worst: float = 1.0
+
+    @property
+    def falling(self) -> bool:
+        """Whether less is worse."""
+        return self.worst < self.best
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is shown in percent."""
+        return self.whole is not None
+
+    def value(self, counts: Mapping[str, float]) -> float | None:
+        """The figure; none where a count is missing or there is nothing to form it of."""
+        part = counts.get(self.part, math.nan)
+        whole = 1.0 if self.whole is None else counts.get(self.whole, math.nan)
+        return part / whole if whole > 0 and not math.isnan(part) else None
+
+    def band(self, value: float | None) -> Band:
+        """Good up to and including ``watch``, red beyond ``red``."""
+        if value is None:
+            return "unknown"
+        sign = -1 if self.falling else 1
+        if sign * value <= sign * self.watch:
+            return "good"
+        return "watch" if sign * value <= sign * self.red else "red"
+
+    def place(self, value: float) -> float:
+        """Where a value lies on a scale of three equal bands, 0 to 3: 1 is the limit of good, 2 that of red."""
+        edges = (self.best, self.watch, self.red, self.worst)
+        band = ("good", "watch", "red").index(self.band(value))
+        low, high = edges[band], edges[band + 1]
+        inside = (value - low) / (high - low) if high != low else 0.0
+        return band + min(max(inside, 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A check on one store or organization; ``value`` is missing where it cannot be known."""
+
+    check: Check
+    value: float | None
+    part: float | None
+    whole: float | None
+    band: Band
+
+
+CHECKS = (
+    Check(
+        "duplicates", "Exact duplicates", "surplus", "active", 0.01, 0.05,
+        "1 − distinct (project, agent, content hash) ÷ active observations",
+        "The platform drops these when they are written: look for a writer that sends no content hash, then archive "
+        "all but the oldest of each.",
+    ),
+    Check(
+        "near", "Near-duplicates", "repeats", "passed", 0.25, 0.50,
+        "(members of clusters − clusters) ÷ observations of the last aggregation pass",
+        "Corroboration is wanted, crowding is not: open Corroboration, and let agents reflect clusters into one "
+        "observation; MMR and the duplicate threshold keep them out of one block meanwhile.",
+    ),
+    Check(
+        "vectorless", "Without a vector", "vectorless", "embeddable", 0.01, 0.05,
+        "active observations without a full vector ÷ active observations",
+        "Only keywords find these: run the platform's embedding for them and look at why it was skipped.",
+    ),
+    Check(
+        "dimension", "Other dimension", "other_dimension", "embeddable", 0.0, 0.01,
+        "active observations whose full vector is not of their organization's most common dimension ÷ active "
+        "observations",
+        "Another model made these, and no question's vector compares with them: embed them again with the present one.",
+    ),
+    Check(
+        "never", "Never retrieved", "never", "settled", 0.30, 0.60,
+        "active observations older than 7 days, never accessed and in no retrieval of the window ÷ those older than "
+        "7 days",
+        "Ask the Inspector's Why not? about some of them: if they are unreachable mend vectors or tags, if they are "
+        "noise let agents write less.",
+    ),
+    Check(
+        "stale", "Stale", "stale", "kept", 0.20, 0.40,
+        "active observations neither written nor read for 90 days ÷ active observations",
+        "Archive them by a retention rule, or raise what they are worth: they crowd every pool.",
+    ),
+    Check(
+        "collapsed", "Collapsed weights", "collapsed", "weighed", 0.05, 0.15,
+        "active observations with weight below 0.2 ÷ active observations with a weight",
+        "Feedback only ever takes away: look at Top observations, lowest, and archive what misleads; if sessions fail "
+        "for another reason, weights are being punished for it.",
+    ),
+    Check(
+        "coverage", "Log coverage", "complete", "retrievals", 0.95, 0.80,
+        "retrievals whose two rank columns are whole ÷ retrievals of the window",
+        "Rows were lost: look at log-queue drops and at the log writer's own log. Read every figure about feedback as "
+        "a sample until then.", best=1.0, worst=0.0,
+    ),
+    Check(
+        "integrity", "Permutation integrity", "sound", "retrievals", 0.95, 0.80,
+        "retrievals logged whole, each observation once, every score finite ÷ retrievals of the window",
+        "Something writes the log twice, or scores that are no numbers: open such retrievals from Feedback Impact.",
+        best=1.0, worst=0.0,
+    ),
+    Check(
+        "lost", "Lost retrievals", "lost", "injections", 0.01, 0.05,
+        "injections with candidates whose retrieval has no row in the log ÷ injections with candidates",
+        "Agents were given blocks of which nothing is known: check that both logs are written in one transaction.",
+    ),
+    Check(
+        "drops", "Log-queue drops", "dropped_or_failed", "logged", 0.0, 0.01,
+        "(dropped + failed) ÷ (written + dropped + failed), of the log's writers seen in the window",
+        "A full queue means that the store was away for long or is too slow: its last failure stands under System. "
+        "Nothing that was dropped can be brought back.",
+    ),
+    Check(
+        "aggregation", "Aggregation age", "hours_since_pass", None, 1.0, 24.0,
+        "hours since every project was last aggregated or seen to be unchanged; the oldest counts",
+        "`python -m jobs aggregate --every 60` is not running or fails: System says which project and why.", worst=72.0,
+    ),
+)  # fmt: skip
+
+
+def judged(counts: Mapping[str, float]) -> tuple[Judged, ...]:
+    """Every check on some counts; a count that is missing makes its checks unknown, never good."""
+    found = []
+    for check in CHECKS:
+        value = check.value(counts)
+        part = counts.get(check.part)
+        whole = None if check.whole is None else counts.get(check.whole)
+        found.append(Judged(check, value, part, whole, check.band(value)))
+    return tuple(found)
+
+
+def finding(found: tuple[Judged, ...]) -> str:
+    """What the checks say together, in a line."""
+    red, watched, known = (
+        [each.check.label.lower() for each in found if each.band in bands]
+        for bands in (("red",), ("watch",), ("good", "watch", "red"))
+    )
+    if not known:
+        return "Nothing can be said about this memory yet"
+    good = len(known) - len(red) - len(watched)
+    rest = f", {len(found) - len(known)} cannot be known" if len(known) < len(found) else ""
+    told = f"{good} of {len(known)} checks are in order{rest}"
+    if red:
+        return f"{told}; act on {_listed(red)}"
+    return f"{told}; watch {_listed(watched)}" if watched else f"All {len(known)} checks are in order{rest}"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,98 @@
+"""The share of stored observations that reached agents, by project or agent and time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from charts.look import UP, finish, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+QUIET = "rgba(143, 163, 173, 0.12)"
+ON_STRONG, STRONG = "#ffffff", 0.55
+ROW, LONGEST_LABEL = 26, 34
+FEW_STEPS = 16  # up to which the figures stand in the cells
+
+
+def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], told: int) -> go.Figure:
+    """A row per name, a column per step; ``cells`` has row and step (both from 0), stored and injected.
+
+    A cell before anything was stored stays empty: there was nothing to cover. The title speaks of step ``told``.
+    """
+    stored, injected = np.zeros((2, len(names), len(steps)))
+    places = cells["row"].to_numpy("int64"), cells["step"].to_numpy("int64")
+    stored[places], injected[places] = (cells[value].to_numpy("float64") for value in ("stored", "injected"))
+    share = np.divide(100 * injected, stored, out=np.full(stored.shape, np.nan), where=stored > 0)
+    most = max(float(np.nanmax(share, initial=0.0)), 1.0)
+    labels = [literal(_short(name)) for name in names]
+    xs, ys = list(range(len(steps))), list(range(len(names)))
+    figure = go.Figure(
+        [
+            go.Heatmap(
+                x=xs,
+                y=ys,
+                z=share,
+                zmin=0,
+                zmax=most,
+                colorscale=[[0, QUIET], [1, UP]],
+                xgap=2,
+                ygap=2,
+                hoverongaps=False,
+                customdata=[[[literal(names[y]), steps[x], injected[y, x], stored[y, x]] for x in xs] for y in ys],
+                hovertemplate=(
+                    "%{customdata[0]}, %{customdata[1]}<br>%{z:.3g} %: %{customdata[2]:,.0f} injected of "
+                    "%{customdata[3]:,.0f} stored<extra></extra>"
+                ),
+                colorbar={"title": {"text": "% injected", "side": "right"}, "thickness": 10, "outlinewidth": 0},
+            ),
+            *(_numbers(share, most) if len(steps) <= FEW_STEPS else ()),
+        ]
+    )
+    finish(figure, _title(cells, steps, told), height=110 + ROW * len(names))
+    figure.update_layout(hovermode="closest", showlegend=False)
+    figure.update_xaxes(
+        tickvals=xs, ticktext=list(steps), zeroline=False, fixedrange=True, range=[-0.55, len(xs) - 0.45]
+    )
+    figure.update_yaxes(
+        tickvals=ys, ticktext=labels, zeroline=False, fixedrange=True, showgrid=False, rangemode="normal",
+        range=[len(ys) - 0.45, -0.55],
+    )  # fmt: skip
+    return figure
+
+
+def _title(cells: pd.DataFrame, steps: Sequence[str], told: int) -> str:
+    last = cells[cells["step"] == told]
+    stored, injected = int(last["stored"].sum()), int(last["injected"].sum())
+    if not stored:
+        return f"{steps[told]}: nothing was stored yet"
+    return f"{steps[told]}: {100 * injected / stored:.3g} % of what was stored reached an agent"
+
+
+def _numbers(share: npt.NDArray[np.float64], most: float) -> list[go.Scatter]:
+    """The share in each cell: white on strong colour, elsewhere in the theme's own."""
+    cells = [(int(x), int(y), float(share[y, x])) for y, x in np.argwhere(~np.isnan(share))]
+    traces = []
+    for strong, font in ((False, None), (True, {"color": ON_STRONG})):
+        here = [cell for cell in cells if (cell[2] > STRONG * most) == strong]
+        traces.append(
+            go.Scatter(
+                x=[x for x, _, _ in here],
+                y=[y for _, y, _ in here],
+                mode="text",
+                text=[f"{value:.2g}" for _, _, value in here],
+                textfont=font,
+                hoverinfo="skip",
+            )
+        )
+    return traces
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"

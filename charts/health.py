@@ -1,0 +1,77 @@
+"""Every check on one scale of three bands, so that what needs a hand is seen at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW = 30  # pixels
+# band: colour, marker, the wash behind it
+LOOKS = {
+    "good": (UP, "circle", "rgba(27, 127, 121, 0.10)"),
+    "watch": (DEGRADED, "diamond", "rgba(183, 134, 11, 0.12)"),
+    "red": (DOWN, "x", "rgba(200, 85, 61, 0.14)"),
+}
+WORDS = {"good": "in order", "watch": "watch", "red": "act"}
+
+
+def bands(checks: pd.DataFrame, title: str) -> go.Figure:
+    """A row per check in its order, ``checks`` having label, place (0 to 3, or missing), band, shown and limits.
+
+    Every band is equally wide, whatever its limits are: what is compared is how far each check is from its own.
+    """
+    labels = list(checks["label"])
+    known = checks[checks["place"].notna()]
+    figure = go.Figure()
+    for number, (band, (colour, symbol, wash)) in enumerate(LOOKS.items()):
+        figure.add_vrect(x0=number, x1=number + 1, fillcolor=wash, line_width=0, layer="below")
+        here = known[known["band"] == band]
+        figure.add_trace(
+            go.Scatter(
+                x=here["place"],
+                y=here["label"],
+                mode="markers+text",
+                text=[f" {shown}" for shown in here["shown"]],
+                textposition=["middle left" if place > TEXT_FITS else "middle right" for place in here["place"]],
+                cliponaxis=False,
+                marker={"size": 13, "symbol": symbol, "color": colour, "line": {"width": 0}},
+                customdata=here[["shown", "limits"]],
+                hovertemplate="%{y}: %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+            )
+        )
+    unknown = checks[checks["place"].isna()]
+    figure.add_trace(
+        go.Scatter(
+            x=[0.02] * len(unknown),
+            y=unknown["label"],
+            mode="text",
+            text=["cannot be known here"] * len(unknown),
+            textposition="middle right",
+            textfont={"color": NEUTRAL},
+            hoverinfo="skip",
+        )
+    )
+    finish(figure, title, height=90 + ROW * len(labels))
+    figure.update_layout(showlegend=False, hovermode="closest")
+    figure.update_xaxes(
+        range=[-0.06, 3.06],
+        tickvals=[0.5, 1.5, 2.5],
+        ticktext=[WORDS[band] for band in LOOKS],
+        side="top",
+        zeroline=False,
+        fixedrange=True,
+    )
+    figure.update_yaxes(
+        categoryorder="array", categoryarray=labels[::-1], rangemode="normal", range=[-0.6, len(labels) - 0.4],
+        fixedrange=True, showgrid=False,
+    )  # fmt: skip
+    return figure
+
+
+TEXT_FITS = 2.6

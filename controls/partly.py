@@ -1,0 +1,55 @@
+"""Answers to several questions of which some may be beyond a store: what is lacking costs its own answer alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controls.loading import load
+from queries.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    import pandas as pd
+
+    from queries.engine import Question
+
+LACKING = ("schema", "table", "privilege", "column", "extension", "slow", "data")
+
+
+@dataclass(frozen=True, eq=False)
+class Partly:
+    """Frames by name, and why others are missing."""
+
+    frames: dict[str, pd.DataFrame]
+    failed: dict[str, StoreError]
+    as_of: datetime
+
+
+def each(asked: Mapping[str, Question]) -> Partly:
+    """The answers to all questions; where the store lacks something, to those that need none of it."""
+    try:
+        answers = load(*asked.values())
+        return Partly(dict(zip(asked, answers.frames, strict=True)), {}, answers.as_of)
+    except StoreError as error:
+        if error.kind not in LACKING or len(asked) == 1:
+            raise
+        last = error
+    frames: dict[str, pd.DataFrame] = {}
+    failed: dict[str, StoreError] = {}
+    times: list[datetime] = []
+    for name, question in asked.items():
+        try:
+            answers = load(question)
+        except StoreError as error:
+            if error.kind not in LACKING:
+                raise
+            failed[name], last = error, error
+            continue
+        frames[name] = answers.frames[0]
+        times.append(answers.as_of)
+    if not times:
+        raise last
+    return Partly(frames, failed, min(times))

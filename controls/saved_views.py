@@ -1,0 +1,146 @@
+"""Saved views: the present address under a name of one's own, opened, shared, renamed and archived."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlencode, urlsplit
+from uuid import UUID
+
+import streamlit as st
+
+from controls import glossary, messages
+from controls.access import NotAllowedError, current_principal
+from controls.loading import may_write, store
+from queries.engine import LIST
+from queries.errors import StoreError
+from queries.saved_views import LONGEST_NAME, ArchiveView, RenameView, SavedView, SavedViews, SaveView, ViewError
+from queries.scope import NOTHING, isolated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from controls.access import Principal
+
+    Change = SaveView | RenameView | ArchiveView
+
+GOING, SAID = "view_going", "views_said"
+HOME = "overview.py"
+PASSING = ("search",)  # what an address says for the moment only
+
+
+def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
+    """The views of whoever asks, behind one button of the sidebar; the store is asked when it is opened."""
+    _follow(scripts)
+    with st.sidebar:
+        opened = st.popover("Saved views", key="views", on_change="rerun", icon=":material/bookmark:", width="stretch")
+    if not opened.open:
+        return
+    with opened:
+        try:
+            views = kept(principal.name)
+        except StoreError as error:
+            messages.left_out("Saved views", error)
+            return
+        if (told := st.session_state.pop(SAID, None)) is not None:
+            st.caption(told)
+        view = _opening(views)
+        _save(script)
+        if view is not None:
+            _keeping(view)
+
+
+def kept(principal: str) -> tuple[SavedView, ...]:
+    """The standing views of one principal."""
+    with store().reading(NOTHING, LIST, principal=principal, name="saved views") as snapshot:
+        return SavedViews(principal).ask(snapshot)
+
+
+def _save(script: str) -> None:
+    if not may_write():
+        st.caption("Views can be opened and not saved here: no login that may write is configured.")
+        return
+    st.text_input("Name of this view", key="view_name", max_chars=LONGEST_NAME, placeholder="Acme, weights last week")
+    st.button("Save this view", key="view_save", on_click=_saved, args=(script, present()), help=glossary.SAVED_VIEW)
+
+
+def _opening(views: tuple[SavedView, ...]) -> SavedView | None:
+    """The view that is chosen, with a button that opens it."""
+    if not views:
+        st.caption("You have saved no view yet. A view is this page with everything its address says.")
+        return None
+    names = {str(view.id): isolated(view.name) for view in views}
+    if st.session_state.get("view_picked") not in names:
+        st.session_state.pop("view_picked", None)
+    picked = st.selectbox("Your views", names, format_func=names.__getitem__, key="view_picked")
+    view = next(each for each in views if str(each.id) == picked)
+    st.button("Open this view", key="view_open", on_click=_going, args=(view.page, view.query), type="primary")
+    return view
+
+
+def _keeping(view: SavedView) -> None:
+    """The link of the chosen view, another name for it, and its end."""
+    st.caption("Link of the view above. Whoever opens it sees as much of it as they may.")
+    st.code(link(view.page, view.query), language=None, wrap_lines=True)
+    if may_write():
+        st.text_input("New name", key="view_renamed", max_chars=LONGEST_NAME)
+        with st.container(horizontal=True):
+            st.button("Rename", key="view_rename", on_click=_renamed, args=(str(view.id),))
+            st.button("Remove", key="view_remove", on_click=_removed, args=(str(view.id),))
+
+
+def present() -> str:
+    """What the address says now, as it would stand behind a question mark."""
+    names = [name for name in st.query_params if name not in PASSING]
+    return urlencode([(name, value) for name in names for value in st.query_params.get_all(name)])
+
+
+def link(script: str, query: str) -> str:
+    """The address to hand on: whoever opens it sees it as far as they may."""
+    path = "/" if script == HOME else f"/{script.removesuffix('.py')}"
+    here = urlsplit(st.context.url or "")
+    origin = f"{here.scheme}://{here.netloc}" if here.netloc else ""
+    return f"{origin}{path}{'?' if query else ''}{query}"
+
+
+def _going(script: str, query: str) -> None:
+    st.session_state[GOING] = (script, query)
+
+
+def _follow(scripts: Collection[str]) -> None:
+    going: tuple[str, str] | None = st.session_state.pop(GOING, None)
+    if going is not None:
+        go(going[0], going[1], scripts)
+        st.session_state[SAID] = "The page of this view no longer exists."
+
+
+def go(script: str, query: str, scripts: Collection[str]) -> None:
+    """Open a page with all that an address said; nothing where there is no such page."""
+    if script in scripts:
+        st.switch_page(script, query_params=parse_qs(query, keep_blank_values=True))
+
+
+def _saved(script: str, query: str) -> None:
+    name = st.session_state["view_name"]
+    _apply(lambda who: SaveView(who, name, script, query), "Saved.", "You have a view of this name. Choose another.")
+
+
+def _renamed(id_: str) -> None:
+    name = st.session_state["view_renamed"]
+    _apply(lambda who: RenameView(who, UUID(id_), name), "Renamed.", "This view is no longer there.")
+
+
+def _removed(id_: str) -> None:
+    _apply(lambda who: ArchiveView(who, UUID(id_)), "Removed.", "This view is no longer there.")
+
+
+def _apply(change: Callable[[str], Change], done: str, undone: str) -> None:
+    """Make a change as whoever asks now: who that is, and whether they may see anything, is asked anew."""
+    try:
+        made = change(current_principal().name)
+        with store().writing(NOTHING, LIST, name="saved view") as connection:
+            told = done if made.apply(connection) else undone
+    except (ViewError, NotAllowedError) as error:
+        told = str(error)
+    except StoreError as error:
+        told = "You have a view of this name. Choose another." if error.kind == "conflict" else error.sentence
+    st.session_state[SAID] = told

@@ -1,0 +1,180 @@
+"""How far the retrieval log can be trusted, and how the passes over memory went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import BigInteger, and_, cast, exists, func, select
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from queries import own_schema, schema
+from queries.engine import AGGREGATE, LIST
+from queries.retrievals import POOL, folded, sound
+from queries.shape import COMPLETE_SHAPE, LogShape
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Select
+
+    from queries.scope import Scope
+
+PASSES = 500
+LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True)
+class LogRow:
+    """One organization's retrievals of the window, by what is wrong with their log."""
+
+    org_id: str
+    retrievals: int
+    log_rows: int
+    complete: int
+    sound: int
+    lopsided: int
+    truncated: int
+    repeated: int
+    unusable: int
+    newest: datetime | None
+
+
+@dataclass(frozen=True)
+class LogIntegrity:
+    """Retrievals logged whole, those sound besides, and those whose rank changes do not add up to zero.
+
+    Both rank columns are permutations of the same places, so their differences sum to zero; any other sum is proof
+    that rows were lost or changed.
+    """
+
+    scope: Scope
+    shape: LogShape = COMPLETE_SHAPE
+    row: ClassVar[type] = LogRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """The log folded to retrievals, then counted."""
+        log = self.shape.rows(self.scope)
+        moved = func.sum(cast(log.c.unweighted_rank, BigInteger) - log.c.weighted_rank)
+        each = folded(log, moved.label("balance")).subquery("retrieval")
+        return (
+            select(
+                each.c.org_id,
+                func.count(),
+                cast(func.sum(each.c.candidates), BigInteger),
+                func.count().filter(each.c.complete),
+                func.count().filter(sound(each)),
+                func.count().filter(each.c.balance != 0),
+                func.count().filter(each.c.candidates >= POOL),
+                func.count().filter(each.c.repeated),
+                cast(func.sum(each.c.unusable), BigInteger),
+                func.max(each.c.at),
+            )
+            .group_by(each.c.org_id)
+            .order_by(each.c.org_id)
+        )
+
+
+@dataclass(frozen=True)
+class LostRow:
+    """One organization's injections that had candidates, and those of which the log holds no row."""
+
+    org_id: str
+    injections: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class LostRetrievals:
+    """Retrievals of the window that gave an agent a block and left no candidate in the log."""
+
+    scope: Scope
+    row: ClassVar[type] = LostRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """One look into the log's index per injection."""
+        given, logs = schema.context_injection_logs, schema.retrieval_ab_logs
+        logged = exists().where(logs.c.org_id == given.c.org_id, logs.c.retrieval_id == given.c.retrieval_id)
+        return (
+            select(given.c.org_id, func.count(), func.count().filter(~logged))
+            .where(self.scope.where(given), given.c.candidates > 0)
+            .group_by(given.c.org_id)
+            .order_by(given.c.org_id)
+        )
+
+
+@dataclass(frozen=True)
+class PassRow:
+    """One project's aggregation: its standing result, when that was last seen to hold, and the failure since, if any.
+
+    ``clustered`` are the members of its clusters.
+    """
+
+    org_id: str
+    project_id: str | None
+    finished_at: datetime | None
+    checked_at: datetime | None
+    elapsed_ms: float | None
+    active: int | None
+    observations: int | None
+    set_apart: int | None
+    clusters: int | None
+    clustered: int | None
+    contradictions: int | None
+    failed_at: datetime | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The newest finished pass of every project in scope, and its newest failure."""
+
+    scope: Scope
+    row: ClassVar[type] = PassRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """A project whose passes all failed has a row too."""
+        done, failed = (self._newest(state).cte(state) for state in ("done", "failed"))
+        found = own_schema.clusters
+        clustered = (
+            select(func.count())
+            .where(found.c.org_id == done.c.org_id, found.c.run_id == done.c.id)
+            .correlate(done)
+            .scalar_subquery()
+        )
+        same: ColumnElement[bool] = and_(
+            failed.c.org_id == done.c.org_id, failed.c.project_id.is_not_distinct_from(done.c.project_id)
+        )
+        org = func.coalesce(done.c.org_id, failed.c.org_id)
+        project = func.coalesce(done.c.project_id, failed.c.project_id)
+        return (
+            select(
+                org,
+                project,
+                done.c.finished_at,
+                done.c.checked_at,
+                done.c.elapsed_ms,
+                done.c.active,
+                done.c.observations,
+                done.c.set_apart,
+                done.c.clusters,
+                clustered,
+                done.c.contradictions,
+                failed.c.started_at,
+                func.left(failed.c.error, LONGEST_ERROR),
+            )
+            .select_from(done.outerjoin(failed, same, full=True))
+            .order_by(org, project)
+            .limit(PASSES)
+        )
+
+    def _newest(self, state: str) -> Select[Any]:
+        runs = own_schema.aggregation_runs
+        return (
+            select(runs)
+            .where(self.scope.tenant(runs), runs.c.state == state)
+            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
+            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
+        )

@@ -1,0 +1,189 @@
+"""The observations most worth a look: highest and lowest weight, misleading, outdated, and said by one voice alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from sqlalchemy import BigInteger, Double, Integer, and_, case, cast, func, literal, null, select
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from queries import own_schema, schema
+from queries.engine import AGGREGATE
+from queries.observation.life import datable
+from queries.organizations import shown_name
+from queries.shape import COMPLETE_SHAPE, LogShape
+
+if TYPE_CHECKING:
+    from sqlalchemy import CTE, ColumnElement, Select
+
+    from queries.scope import Scope
+
+Kind = Literal["highest", "lowest", "misleading", "outdated", "alone"]
+SHOWN = 25
+LONGEST_TEXT = 500
+
+
+@dataclass(frozen=True)
+class TopRow:
+    """One observation; ``sessions`` were misled by it, ``severity`` is that of what contradicts it later."""
+
+    id: str
+    org_id: str
+    organization: str
+    project_id: str | None
+    agent_id: str | None
+    created_at: datetime | None
+    content: str
+    weight: float | None
+    retrieved: int
+    injected: int | None
+    sessions: int | None
+    helped: int | None
+    severity: float | None
+    voices: int | None
+
+
+@dataclass(frozen=True)
+class TopObservations:
+    """Twenty-five active observations of one kind, by what they did in the window.
+
+    *highest*, *lowest*: retrieved in the window, by weight. *misleading*: named so by the diagnostics of most sessions.
+    *outdated*: the older side of a contradiction that the last pass found, still retrieved. *alone*: retrieved most
+    while the last pass found nobody else who says it.
+    """
+
+    scope: Scope
+    kind: Kind
+    shape: LogShape = COMPLETE_SHAPE
+    row: ClassVar[type] = TopRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """Only what the kind needs is joined, so that a store without passes or diagnostics has the others."""
+        table, orgs = schema.observations, schema.organizations
+        used = self._used()
+        source = table.join(orgs, orgs.c.id == table.c.org_id).outerjoin(used, _same(used, table))
+        retrieved = func.coalesce(used.c.retrieved, 0)
+        sessions: ColumnElement[Any] = cast(null(), BigInteger)
+        helped: ColumnElement[Any] = cast(null(), BigInteger)
+        severity: ColumnElement[Any] = cast(null(), Double)
+        voices: ColumnElement[Any] = cast(null(), Integer)
+        weight = cast(table.c.weight, Double)
+        finite = and_(weight > literal(float("-inf"), Double), weight < literal(float("inf"), Double))
+        chosen: ColumnElement[bool] = and_(finite, retrieved > 0)
+        order: tuple[ColumnElement[Any], ...] = (weight.desc(), retrieved.desc())
+        if self.kind == "lowest":
+            order = (weight, retrieved.desc())
+        elif self.kind == "misleading":
+            named = self._named()
+            source = source.join(named, _same(named, table))
+            sessions, helped = named.c.misled, named.c.helped
+            chosen, order = named.c.misled > 0, (named.c.misled.desc(), retrieved.desc())
+        elif self.kind == "outdated":
+            older = self._older()
+            source = source.join(older, _same(older, table))
+            severity = older.c.severity
+            chosen, order = retrieved > 0, (retrieved.desc(), older.c.severity.desc())
+        elif self.kind == "alone":
+            passes, members = self._passes(), own_schema.clusters
+            its_pass = and_(
+                passes.c.org_id == table.c.org_id, passes.c.project_id.is_not_distinct_from(table.c.project_id)
+            )
+            its_cluster = and_(
+                members.c.org_id == table.c.org_id,
+                members.c.run_id == passes.c.id,
+                members.c.observation_id == table.c.id,
+            )
+            source = source.join(passes, its_pass).outerjoin(members, its_cluster)
+            voices = func.coalesce(members.c.agents, 1)
+            # written after the pass: nothing is known of it yet
+            chosen = and_(retrieved > 0, voices <= 1, table.c.created_at <= passes.c.started_at)
+            order = (retrieved.desc(), case((finite, weight)).desc().nulls_last())
+        return (
+            select(
+                table.c.id,
+                table.c.org_id,
+                shown_name(orgs),
+                table.c.project_id,
+                table.c.agent_id,
+                datable(table.c.created_at),
+                func.left(table.c.content, LONGEST_TEXT),
+                case((finite, weight)),
+                retrieved,
+                func.coalesce(used.c.injected, 0) if self.shape.injected else cast(null(), BigInteger),
+                sessions,
+                helped,
+                severity,
+                voices,
+            )
+            .select_from(source)
+            .where(self.scope.tenant(table), table.c.status == "active", chosen)
+            .order_by(*order, table.c.id)
+            .limit(SHOWN)
+        )
+
+    def _used(self) -> CTE:
+        """Retrievals of the window by observation."""
+        log = self.shape.rows(self.scope)
+        return (
+            select(
+                log.c.org_id,
+                log.c.observation_id,
+                func.count(log.c.retrieval.distinct()).label("retrieved"),
+                func.count(log.c.retrieval.distinct()).filter(log.c.injected).label("injected"),
+            )
+            .group_by(log.c.org_id, log.c.observation_id)
+            .cte("used")
+        )
+
+    def _named(self) -> CTE:
+        """What diagnostics of the window's sessions name; of the scope's project is what the observation belongs to."""
+        found = schema.session_diagnostics
+        limits = [
+            self.scope.reach.where(found.c.org_id) if self.scope.org is None else found.c.org_id == self.scope.org
+        ]
+        limits += [found.c.created_at >= self.scope.since, found.c.created_at < self.scope.until]
+        parts = [
+            select(found.c.org_id, func.unnest(column).label("observation_id"), literal(misled).label("misled")).where(
+                *limits
+            )
+            for column, misled in ((found.c.misleading_observation_ids, 1), (found.c.helpful_observation_ids, 0))
+        ]
+        each = parts[0].union_all(parts[1]).subquery("named_once")
+        return (
+            select(
+                each.c.org_id,
+                each.c.observation_id,
+                func.count().filter(each.c.misled == 1).label("misled"),
+                func.count().filter(each.c.misled == 0).label("helped"),
+            )
+            .group_by(each.c.org_id, each.c.observation_id)
+            .cte("named")
+        )
+
+    def _older(self) -> CTE:
+        """The older sides of standing contradictions, each with its most severe one."""
+        passes, found = self._passes(), own_schema.contradictions
+        here = and_(found.c.org_id == passes.c.org_id, found.c.run_id == passes.c.id)
+        return (
+            select(found.c.org_id, found.c.older.label("observation_id"), func.max(found.c.severity).label("severity"))
+            .select_from(passes.join(found, here))
+            .group_by(found.c.org_id, found.c.older)
+            .cte("older")
+        )
+
+    def _passes(self) -> CTE:
+        runs = own_schema.aggregation_runs
+        return (
+            select(runs.c.org_id, runs.c.project_id, runs.c.id, runs.c.started_at)
+            .where(self.scope.tenant(runs), runs.c.state == "done")
+            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
+            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
+            .cte("passes")
+        )
+
+
+def _same(found: CTE, table: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a table
+    return and_(found.c.org_id == table.c.org_id, found.c.observation_id == table.c.id)

@@ -1,0 +1,64 @@
+"""Search and saved views in a real browser: found, opened, kept, opened again from elsewhere, and handed on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from playwright.sync_api import expect
+
+from tests import sample
+from tests.app_server import AppServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.browser.conftest import Visit
+    from tests.conftest import Cluster
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        for org, title in (("org_a", "Acme"), ("org_b", "Birch")):
+            sample.add_organization(owner, org, title)
+            sample.add_retrieval(owner, org, sample.unchanged(8), name="one")
+    started = AppServer(
+        DATABASE_URL=cluster.plain_url("dash_read", name), RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", name)
+    )
+    yield started
+    started.stop()
+    cluster.drop(name)
+
+
+def test_find_an_organization_keep_the_view_and_come_back_to_it(visit: Visit, server: AppServer) -> None:
+    page = visit.open(server.url)
+    box = page.get_by_role("textbox", name="Find")
+    box.fill("birch")
+    box.press("Enter")
+    expect(page.get_by_text("1 thing in everything you may see")).to_be_visible(timeout=20_000)
+    expect(page).to_have_url(re.compile("search=birch"))
+    found = page.locator("[data-testid=stDataFrame] canvas").first
+    found.wait_for()
+    page.wait_for_timeout(1000)
+    found.click(position={"x": 37, "y": 52}, force=True)  # what lies over the canvas takes the click
+    expect(page).to_have_url(re.compile(r"\?org=org_b$"), timeout=20_000)
+    visit.settled()
+    page.get_by_role("link", name="Health").click()
+    page.get_by_role("radio", name="Runs and writers").click()
+    expect(page).to_have_url(re.compile("part=runs"))
+    visit.settled()
+    page.get_by_role("button", name="Saved views").click()
+    page.get_by_role("textbox", name="Name of this view").fill("Runs of Birch")
+    page.get_by_role("button", name="Save this view").click()
+    expect(page.get_by_text("Saved.", exact=True)).to_be_visible(timeout=20_000)
+    link = page.locator("[data-testid=stPopoverBody] code").inner_text()
+    assert re.fullmatch(rf"{re.escape(server.url)}/health\?org=org_b&part=runs", link)
+    page = visit.open(server.url)
+    page.get_by_role("button", name="Saved views").click()
+    page.get_by_role("button", name="Open this view").click()
+    expect(page).to_have_url(link, timeout=20_000)
+    expect(page.get_by_text("Writers of the retrieval log")).to_be_visible(timeout=20_000)

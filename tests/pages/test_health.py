@@ -1,0 +1,330 @@
+"""Health's figures, as they stand on the page, against planted facts and an answer formed with pandas."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controls.access import Principal
+from queries.health.coverage import steps
+from queries.scope import EVERYTHING, Scope
+from tests import sample
+from tests.health_store import NOW, frames, inside, obs, plant
+from tests.hostile import TEXTS
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+# the column that no other table of the page has
+OWN_COLUMN = {
+    "checks": "formula", "organizations": "act", "top": "content", "budget": "work", "passes": "finished",
+    "writers": "written", "findings": "sentence",
+}  # fmt: skip
+SCOPE = Scope.of_days(EVERYTHING, NOW.date() - timedelta(days=29), NOW.date(), "org_a")
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str) -> str:
+    return cluster.plain_url("dash_read", store_database)
+
+
+@contextmanager
+def health(address: str, **said: str) -> Iterator[AppTest]:
+    with application(address, **said) as test:
+        test.run()
+        test.switch_page("health.py")
+        for name, value in said.items():
+            test.query_params[name] = value
+        yield test.run()
+
+
+def alerts(test: AppTest) -> list[str]:
+    return [alert.value for kind in (test.error, test.warning, test.info) for alert in kind]
+
+
+def table(test: AppTest, key: str) -> Any:  # noqa: ANN401 - a frame
+    return next(each.value for each in test.dataframe if OWN_COLUMN[key] in each.value.columns)
+
+
+def spec(test: AppTest) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(test.get("plotly_chart")[0].proto.spec)
+    return found
+
+
+class TestMemory:
+    def test_every_check_equals_the_slow_answer(self, address: str, owner: Owner) -> None:
+        plant(owner, 7)
+        tables = frames(owner, SCOPE)
+        stored = tables["observations"]
+        stored = stored[stored["status"] == "active"]
+        log = inside(tables["retrieval_ab_logs"], SCOPE)
+        texts = stored[["project_id", "agent_id", "content_hash"]].astype(str).drop_duplicates()
+        given = inside(tables["context_injection_logs"], SCOPE)
+        given = given[given["candidates"] > 0]
+        whole = log.groupby("retrieval_id").agg(
+            size=("id", "size"), best=("unweighted_rank", "max"), least=("weighted_rank", "max")
+        )
+        expected = {
+            "Exact duplicates": (len(stored) - len(texts)) / len(stored),
+            # of two standing passes: 12 members in 3 clusters each, of 60 observations each
+            "Near-duplicates": (24 - 6) / 120,
+            "Log coverage": float(
+                ((whole["best"] == whole["size"] - 1) & (whole["least"] == whole["size"] - 1)).mean()
+            ),
+            "Lost retrievals": float((~given["retrieval_id"].isin(tables["retrieval_ab_logs"]["retrieval_id"])).mean()),
+            "Log-queue drops": 10 / 100,
+            "Collapsed weights": float((stored["weight"] < 0.2).sum() / stored["weight"].between(-9, 9).sum()),
+        }
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            found = table(test, "checks").set_index("check")
+        for label, value in expected.items():
+            assert float(found.loc[label, "exact"]) == pytest.approx(value), label
+        assert len(found) == 12
+        assert found.loc["Log-queue drops", ["value", "band", "counts"]].tolist() == ["10 %", "✕ act", "10 of 100"]
+        # a project whose only pass failed was never aggregated
+        assert found.loc["Aggregation age", "value"] == "never"
+        assert all(found["todo"].str.len() > 20)
+
+    def test_the_picture_says_what_needs_a_hand_and_holds_every_check(self, address: str, owner: Owner) -> None:
+        plant(owner, 7)
+        with health(address, org="org_a") as test:
+            drawn = spec(test)
+            acts = [label for label, band in table(test, "checks")[["check", "band"]].to_numpy() if band == "✕ act"]
+        title = drawn["layout"]["title"]["text"]
+        assert all(label.lower() in title for label in acts)
+        assert sum(len(trace["y"]) for trace in drawn["data"]) == 12
+
+    def test_each_organization_has_a_row_and_the_worst_comes_first(self, address: str, owner: Owner) -> None:
+        plant(owner, 7, size=30)
+        sample.add_organization(owner, "org_c", "Cedar")
+        sample.add_observations(owner, "org_c", 3)
+        with health(address) as test:
+            rows = table(test, "organizations")
+        assert set(rows["id"]) == {"org_a", "org_b", "org_c"}
+        counts = [0 if text == "—" else text.count(",") + 1 for text in rows["act"]]
+        assert counts == sorted(counts, reverse=True)
+
+    def test_the_head_names_five(self, address: str, owner: Owner) -> None:
+        plant(owner, 7, size=30)
+        with health(address, org="org_a") as test:
+            figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
+        assert list(figures) == [
+            "Without a vector", "Never retrieved", "Collapsed weights", "Log coverage", "Aggregation age",
+        ]  # fmt: skip
+        assert figures["Aggregation age"] == ("never", "✕ act")
+
+    def test_an_empty_organization_is_unknown_and_never_good(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            assert {metric.value for metric in test.metric} == {"—"}
+            assert set(table(test, "checks")["band"]) == {"cannot be known"}
+            assert spec(test)["layout"]["title"]["text"] == "Nothing can be said about this memory yet"
+
+
+class TestLacking:
+    """REC-12: what a store lacks costs its own figure."""
+
+    @pytest.mark.parametrize(
+        ("damage", "unknown", "known"),
+        [
+            ("drop table observation_embeddings", "Without a vector", "Exact duplicates"),
+            ("alter table observations drop column content_hash", "Exact duplicates", "Without a vector"),
+            ("alter table observations drop column last_accessed_at", "Never retrieved", "Log coverage"),
+            ("drop table context_injection_logs", "Lost retrievals", "Log coverage"),
+            ("drop table rankscope.log_writers", "Log-queue drops", "Aggregation age"),
+            ("drop schema rankscope cascade; create schema rankscope", "Near-duplicates", "Stale"),
+            ("alter table retrieval_ab_logs drop column weighted_rank", "Log coverage", "Exact duplicates"),
+        ],
+        ids=["vectors", "hashes", "access", "injections", "writers", "schema", "ranks"],
+    )
+    def test_the_other_figures_stand(self, address: str, owner: Owner, damage: str, unknown: str, known: str) -> None:
+        plant(owner, 8, size=30)
+        owner.execute(damage)
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            bands = table(test, "checks").set_index("check")["band"]
+            assert any("could not be read" in alert for alert in alerts(test))
+            strip = next(line.value for line in test.markdown if "as of" in line.value)
+        assert bands[unknown] == "cannot be known"
+        assert bands[known] != "cannot be known"
+        assert "could not be answered" in strip
+
+    @pytest.mark.parametrize("part", ["top", "budget", "coverage", "runs", "system"])
+    def test_a_part_says_what_is_missing(self, address: str, owner: Owner, part: str) -> None:
+        plant(owner, 8, size=12)
+        owner.execute("drop table context_injection_logs")
+        owner.execute("drop schema rankscope cascade")
+        owner.execute("drop table observation_embeddings")
+        with health(address, org="org_a", part=part, kind="outdated") as test:
+            assert not test.exception
+            if part in ("top", "budget"):
+                assert any("lacks" in alert or "missing" in alert for alert in alerts(test))
+            if part == "runs":
+                assert sum("could not be read" in alert for alert in alerts(test)) == 2
+
+
+class TestParts:
+    @pytest.mark.parametrize("kind", ["highest", "lowest", "misleading", "outdated", "alone"])
+    def test_top_observations_link_by_id(self, address: str, owner: Owner, kind: str) -> None:
+        plant(owner, 9)
+        with health(address, org="org_a", part="top", kind=kind) as test:
+            assert not test.exception
+            rows = table(test, "top")
+        assert len(rows)
+        assert set(rows["id"]) <= {str(obs("org_a", number)) for number in range(60)}
+
+    def test_a_budget_below_the_floor_is_collecting_data(self, address: str, owner: Owner) -> None:
+        plant(owner, 9, size=30)
+        with health(address, org="org_a", part="budget") as test:
+            assert any("Collecting data" in alert for alert in alerts(test))
+            assert set(table(test, "budget")["zone"]) == {"collecting"}
+            assert not test.get("plotly_chart")
+
+    def test_a_budget_map_with_enough_sessions(self, address: str, owner: Owner) -> None:
+        """Forty chores at 100 tokens, three quarters accepted; forty fixes at 300, half of them."""
+        sample.add_organization(owner, "org_a")
+        for number in range(80):
+            work, tokens = ("chore", 100) if number < 40 else ("<b>fix</b>", 300)
+            accepted = number % 4 != 0 if number < 40 else number % 2 == 0
+            owner.execute(
+                """insert into sessions (org_id, id, project_id, work_type, outcome, created_at)
+                   values ('org_a', %s, 'api', %s, %s, %s)""",
+                (f"s{number}", work, "accepted" if accepted else "rework", NOW),
+            )
+            owner.execute(
+                """insert into context_injection_logs (org_id, retrieval_id, session_id, project_id, token_budget,
+                     tokens_used, candidates, created_at)
+                   values ('org_a', gen_random_uuid(), %s, 'api', 500, %s, 5, %s)""",
+                (f"s{number}", tokens, NOW),
+            )
+        with health(address, org="org_a", part="budget") as test:
+            assert not test.exception
+            rows = table(test, "budget").set_index("work")
+            drawn = spec(test)
+        assert rows.loc["chore", ["zone", "tokens", "accepted", "judged"]].tolist() == ["efficient", "100", "75 %", 40]
+        assert rows.loc["<b>fix</b>", ["zone", "tokens", "accepted"]].tolist() == ["wasteful", "300", "50 %"]
+        assert drawn["layout"]["title"]["text"].startswith("1 of 2 work types are on the frontier; 1 cost more")
+        assert "&lt;b>fix" in json.dumps(drawn)
+        assert "<b>fix" not in json.dumps(drawn)
+
+    def test_coverage_is_injected_over_stored(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 8, days_ago=40)
+        retrieval = sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", observations=ids[:4])
+        owner.execute("update retrieval_ab_logs set injected = weighted_rank < 2 where retrieval_id = %s", (retrieval,))
+        with health(address, org="org_a", part="coverage") as test:
+            assert not test.exception
+            drawn = spec(test)
+        begins = (SCOPE.since, SCOPE.since + timedelta(days=28))
+        # four weeks and two days: yesterday lies in the last column, which is not over
+        assert [f"{begins[1]:%-d %b} to {NOW:%-d %b} so far"] == drawn["layout"]["xaxis"]["ticktext"][-1:]
+        assert drawn["layout"]["title"]["text"].endswith(": 0 % of what was stored reached an agent")
+        assert drawn["data"][2]["text"] == ["25"]
+        assert len(drawn["layout"]["xaxis"]["ticktext"]) == len(steps(SCOPE))
+        assert drawn["layout"]["yaxis"]["ticktext"] == ["api"]
+
+    def test_coverage_needs_a_log_of_injections(self, address: str, owner: Owner) -> None:
+        plant(owner, 9, size=12)
+        owner.execute("alter table retrieval_ab_logs drop column injected")
+        with health(address, org="org_a", part="coverage") as test:
+            assert any("does not log who was injected" in alert for alert in alerts(test))
+
+    def test_runs_name_what_failed_and_what_was_skipped(self, address: str, owner: Owner) -> None:
+        plant(owner, 9, size=12)
+        with health(address, org="org_a", part="runs") as test:
+            assert not test.exception
+            rows = table(test, "passes").set_index("project")
+            writers = table(test, "writers")
+            said = [caption.value for caption in test.caption]
+        assert rows["state"].to_dict() == {
+            "api": "● unchanged, skipped", "web": "● done", "(no project)": "✕ failed",
+        }  # fmt: skip
+        assert rows.loc["(no project)", "error"] == "it broke"
+        assert "2 projects aggregated, 1 unchanged since, 1 failed; the longest took 0.25 s." in said
+        assert writers[["written", "dropped", "failed", "last_failure"]].to_numpy().tolist() == [[90, 7, 3, "slow"]]
+
+    def test_the_system_as_doctor_sees_it(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        owner.execute("drop index logs_recent")
+        with health(address, part="system") as test:
+            assert not test.exception
+            findings = table(test, "findings")
+            said = " ".join(code.value for code in test.code)
+        assert findings.iloc[0]["state"] != "● ok"
+        assert "index logs_recent" in set(findings["name"])
+        assert "create index concurrently logs_recent" in said
+
+
+class TestReach:
+    @pytest.fixture(autouse=True)
+    def _viewer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
+        monkeypatch.setattr("controls.access.local_principal", lambda _: vera)
+
+    def test_the_system_is_for_admins(self, address: str, owner: Owner) -> None:
+        plant(owner, 12, size=12)
+        with health(address, part="system") as test:
+            assert not test.exception
+            assert any("takes the role admin" in alert for alert in alerts(test))
+            assert not test.dataframe
+
+    @pytest.mark.parametrize("part", ["memory", "top", "coverage", "runs"])
+    def test_nothing_of_another_organization_is_shown(self, address: str, owner: Owner, part: str) -> None:
+        plant(owner, 12, size=12)
+        with health(address, part=part) as test:
+            assert not test.exception
+            frames_shown = " ".join(each.value.to_csv() for each in test.dataframe)
+            drawn = " ".join(chart.proto.spec for chart in test.get("plotly_chart"))
+        assert "org_b" not in (frames_shown + drawn).lower()
+
+
+@pytest.mark.parametrize("part", ["memory", "top", "budget", "coverage", "runs"])
+def test_hostile_texts_stay_out_of_markdown(address: str, owner: Owner, part: str) -> None:
+    sample.add_organization(owner, "org_a", TEXTS[0])
+    for number, text in enumerate(TEXTS):
+        shown = text.replace("\0", "")[:150]
+        owner.execute(
+            """insert into observations (org_id, id, project_id, agent_id, content, content_hash, created_at)
+               values ('org_a', %s, %s, %s, %s, %s, %s)""",
+            (obs("org_a", number), shown, shown, text, text[:200], NOW - timedelta(days=9)),
+        )
+        owner.execute(
+            "insert into sessions (org_id, id, work_type, outcome, created_at) values ('org_a', %s, %s, 'rework', %s)",
+            (f"{number}", shown, NOW),
+        )
+        owner.execute(
+            """insert into context_injection_logs (org_id, retrieval_id, session_id, token_budget, tokens_used,
+                 candidates, created_at) values ('org_a', gen_random_uuid(), %s, 9, 9, 9, %s)""",
+            (f"{number}", NOW),
+        )
+        owner.execute(
+            """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version, error, finished_at)
+               values ('org_a', %s, 'failed', '', %s, %s)""",
+            (shown, text, NOW),
+        )
+    sample.add_retrieval(
+        owner, "org_a", sample.unchanged(20), name="one", observations=[obs("org_a", number) for number in range(20)]
+    )
+    owner.execute("update retrieval_ab_logs set injected = true")
+    with health(address, org="org_a", part=part) as test:
+        assert not test.exception
+        sinks = [*test.markdown, *test.caption, *test.info, *test.warning, *test.error, *test.metric]
+        said = " ".join(f"{each.value} {getattr(each, 'help', '')}" for each in sinks)
+        assert "beacon" not in said
+        assert "window.__x" not in said
+        if part == "coverage":
+            assert "<img" not in json.dumps(spec(test)["layout"]["yaxis"]["ticktext"])

@@ -1,0 +1,172 @@
+"""Top observations, budgets and coverage against an answer formed with pandas from whole tables."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from datetime import timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, get_args
+
+import pandas as pd
+import pytest
+
+from queries.health.budget import BudgetUse
+from queries.health.coverage import By, Coverage, steps
+from queries.health.top import SHOWN, Kind, TopObservations
+from queries.scope import EVERYTHING, Reach, Scope
+from queries.shape import LogShape
+from tests import sample
+from tests.health_store import NOW, frames, inside, plant
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from queries.engine import Store
+
+    Owner = psycopg.Connection[Any]
+
+TODAY = NOW.date()
+FIRST = TODAY - timedelta(days=29)
+ONE = Scope.of_days(EVERYTHING, FIRST, TODAY, "org_a")
+SCOPES = {
+    "all": Scope.of_days(EVERYTHING, FIRST, TODAY),
+    "one": ONE,
+    "project": Scope.of_days(EVERYTHING, FIRST, TODAY, "org_b", "api"),
+    "days": Scope.of_days(EVERYTHING, TODAY - timedelta(days=9), TODAY, "org_a"),
+}
+
+
+def top_slowly(tables: dict[str, pd.DataFrame], scope: Scope, kind: str) -> list[str]:
+    """Ids in order, chosen observation by observation."""
+    stored = tables["observations"]
+    stored = stored[stored["status"] == "active"]
+    log = inside(tables["retrieval_ab_logs"], scope)
+    used = {key: rows["retrieval_id"].nunique() for key, rows in log.groupby(["org_id", "observation_id"])}
+    runs = tables["aggregation_runs"]
+    done = runs[runs["state"] == "done"].sort_values("id").drop_duplicates(["org_id", "project_id"], keep="last")
+    named: Counter[tuple[str, Any]] = Counter()
+    for row in inside(tables["session_diagnostics"], scope).to_dict("records"):
+        named.update((row["org_id"], id_) for id_ in row["misleading_observation_ids"])
+    against: dict[tuple[str, Any], float] = {}
+    for row in tables["contradictions"][tables["contradictions"]["run_id"].isin(done["id"])].to_dict("records"):
+        key = (row["org_id"], row["older"])
+        against[key] = max(against.get(key, 0.0), row["severity"])
+    clusters = tables["clusters"].set_index(["org_id", "run_id", "observation_id"])["agents"].to_dict()
+    passes = {(row["org_id"], row["project_id"]): row for row in done.to_dict("records")}
+    chosen: list[tuple[Any, str]] = []
+    for row in stored.to_dict("records"):
+        key = (row["org_id"], row["id"])
+        found, weight = used.get(key, 0), row["weight"]
+        last = str(row["id"])
+        if kind in ("highest", "lowest") and found and math.isfinite(weight):
+            chosen.append(((-weight if kind == "highest" else weight, -found, last), last))
+        if kind == "misleading" and named[key]:
+            chosen.append(((-named[key], -found, last), last))
+        if kind == "outdated" and found and key in against:
+            chosen.append(((-found, -against[key], last), last))
+        standing = passes.get((row["org_id"], row["project_id"]))
+        if kind == "alone" and found and standing is not None and row["created_at"] <= standing["started_at"]:
+            voices = clusters.get((row["org_id"], standing["id"], row["id"]), 1)
+            if voices <= 1:
+                order = (0, -weight) if math.isfinite(weight) else (1, 0)
+                chosen.append(((-found, order, last), last))
+    return [id_ for _, id_ in sorted(chosen)][:SHOWN]
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_top_observations_equal_the_slow_answer(store: Store, owner: Owner, kind: Kind) -> None:
+    plant(owner, 4)
+    for scope in SCOPES.values():
+        expected = top_slowly(frames(owner, scope), scope, kind)
+        assert store.ask(TopObservations(scope, kind))["id"].tolist() == expected
+    assert expected
+
+
+def test_a_store_that_does_not_log_injection_has_no_figure_for_it(store: Store, owner: Owner) -> None:
+    plant(owner, 4, size=30)
+    assert store.ask(TopObservations(ONE, "highest", LogShape(injected=False)))["injected"].isna().all()
+
+
+def test_budgets_equal_the_slow_answer(store: Store, owner: Owner) -> None:
+    plant(owner, 5)
+    for scope in SCOPES.values():
+        tables = frames(owner, scope)
+        given = inside(tables["context_injection_logs"], scope)
+        sessions = tables["sessions"].set_index(["org_id", "id"]).to_dict("index")
+        sums: dict[str | None, Counter[str]] = {}
+        for key, rows in given.groupby(["org_id", "session_id"]):
+            session = sessions[key]
+            outcome = session["outcome"] if isinstance(session["outcome"], str) else None
+            work = session["work_type"] if isinstance(session["work_type"], str) else None
+            mine = sums.setdefault(work, Counter())
+            tokens = int(rows["tokens_used"].sum())
+            mine["judged" if outcome else "unjudged"] += 1
+            if outcome:
+                mine.update({outcome: 1, "tokens": tokens, "squares": tokens * tokens})
+        found = store.ask(BudgetUse(scope))
+        got = {
+            None if pd.isna(row["work_type"]) else row["work_type"]: Counter(
+                {name: int(row[name]) for name in found.columns[1:]}
+            )
+            for row in found.to_dict("records")
+        }
+        assert got == sums
+        assert all(sums.values())
+
+
+@pytest.mark.parametrize("by", get_args(By))
+def test_coverage_equals_the_slow_answer(store: Store, owner: Owner, by: By) -> None:
+    plant(owner, 6)
+    for scope in SCOPES.values():
+        tables = frames(owner, scope)
+        stored = tables["observations"]
+        stored = stored[(stored["status"] == "active") & (stored["created_at"] < scope.until)]
+        log = inside(tables["retrieval_ab_logs"], scope)
+        log = log[log["injected"] == True]  # noqa: E712 - null is neither
+        name = f"{by}_id"
+        expected = {}
+        groups: Any = stored.groupby(["org_id", name], dropna=False)
+        for (org, key), rows in groups:
+            mine = log[(log["org_id"] == org) & log["observation_id"].isin(rows["id"])]
+            for step, (begins, ends) in enumerate(steps(scope)):
+                during = mine[(mine["created_at"] >= begins) & (mine["created_at"] < ends)]
+                cell = (int((rows["created_at"] < ends).sum()), during["observation_id"].nunique(), len(rows))
+                expected[(org, None if pd.isna(key) else key, step)] = cell
+        found = store.ask(Coverage(scope, by))
+        got = {
+            (row["org_id"], None if pd.isna(row["name"]) else row["name"], row["step"]): (
+                row["stored"], row["injected"], row["total"],
+            )
+            for row in found.to_dict("records")
+        }  # fmt: skip
+        assert got == expected
+        assert any(cell[1] for cell in expected.values())
+
+
+class TestSteps:
+    @pytest.mark.parametrize(
+        ("days", "columns", "last"), [(7, 7, 1), (14, 14, 1), (30, 5, 2), (90, 13, 6), (366, 14, 2)]
+    )
+    def test_a_window_is_cut_into_few_columns_and_none_is_left_out(self, days: int, columns: int, last: int) -> None:
+        scope = Scope.of_days(EVERYTHING, TODAY - timedelta(days=days - 1), TODAY)
+        found = steps(scope)
+        assert (len(found), (found[-1][1] - found[-1][0]).days) == (columns, last)
+        assert (found[0][0], found[-1][1]) == (scope.since, scope.until)
+        assert all(one[1] == other[0] for one, other in pairwise(found))
+
+
+def test_nothing_of_another_organization_is_listed(store: Store, owner: Owner) -> None:
+    plant(owner, 3, size=30)
+    mine = Scope.of_days(Reach.of(frozenset({"org_a"})), FIRST, TODAY)
+    for kind in get_args(Kind):
+        assert set(store.ask(TopObservations(mine, kind))["org_id"]) <= {"org_a"}
+    for by in get_args(By):
+        assert set(store.ask(Coverage(mine, by))["org_id"]) == {"org_a"}
+
+
+def test_an_empty_store_has_no_rows(store: Store, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a")
+    assert store.ask(BudgetUse(ONE)).empty
+    assert store.ask(Coverage(ONE)).empty
+    assert all(store.ask(TopObservations(ONE, kind)).empty for kind in get_args(Kind))
