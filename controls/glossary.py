@@ -17,6 +17,23 @@ LOG_COVERAGE_AND_POOL = (
     f"A pool that is full at {POOL} candidates may have lost the ones after it."
 )
 
+# The matrix of organizations
+FLIPS_OF_ORGANIZATION = (
+    "Observations per 100 retrievals that are in the memory block by feedback alone. "
+    "Counts comparable retrievals whose block is logged."
+)
+OVERLAP_OF_ORGANIZATION = "Rank-biased overlap of the orders without and with feedback; 1: feedback moved nothing."
+DRIFT_OF_ORGANIZATION = "Contradictions nobody has looked at yet; all of them per 1 000 observations, at the last pass."
+COVERAGE_OF_ORGANIZATION = (
+    "Share of retrievals logged completely. Above 95 % is good; below 80 % read the other figures as a sample."
+)
+WEIGHTING_NOW = "On unless feedback_weighting_disabled is true."
+BOOST_NOW = "Corroboration boost: off unless corroboration_boost_enabled is true."
+OVERRIDE_AGE = (
+    "For how long the oldest flag that was set here has stood. Stale: for longer than 90 days. "
+    "Set outside: the audit has never heard of it, or knows another state."
+)
+
 # One observation
 WEIGHT = "Its feedback weight now: 1 at first, moved by how sessions ended that were given it."
 RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved it up or down."

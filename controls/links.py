@@ -34,14 +34,27 @@ def retrieval_address(retrieval: str) -> Address:
 
 
 def open_column(
-    key: str, ids: Sequence[str], page: str, name: str, label: str = "", **more: str
+    key: str,
+    ids: Sequence[str],
+    page: str,
+    name: str,
+    label: str = "",
+    *,
+    help: str | None = None,  # noqa: A002 - Streamlit's own word
+    **more: str,
 ) -> ButtonColumnResult | ColumnConfig:
     """A column of buttons that open a page at the row's id; ``more`` stands in the address beside it.
 
     The ids go along as they were when the row was drawn: a table that has changed meanwhile cannot lead astray.
     """
     return st.column_config.ButtonColumn(
-        label, width="small", type="tertiary", key=key, on_click=_clicked, args=(key, tuple(ids), page, name, more)
+        label,
+        width="small",
+        type="tertiary",
+        help=help,
+        key=key,
+        on_click=_clicked,
+        args=(key, tuple(ids), page, name, more),
     )
 
 

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls import links
-from controls.loading import load
+from controls import matrix
 from controls.messages import MISSING, compared, counted, number, percent
-from controls.observation import OUR_SCHEMA
 from controls.scope import enter
 from controls.trust import Trust
-from queries.drift.triage import NewAlerts
-from queries.errors import StoreError
 from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.schema import OUTCOMES
 
@@ -93,26 +89,12 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame, scope: Scope) -> None:
     compared(then["retrievals"], scope.days)
 
 
-def new_alerts(scope: Scope) -> dict[str, str]:
-    """New drift alerts of each organization as its last aggregation kept them; none where none has finished."""
-    try:
-        found = load(NewAlerts(scope)).frames[0]
-    except StoreError as error:
-        if error.kind not in OUR_SCHEMA:
-            raise
-        return {}
-    return {org: f"{number(new)} new" for org, new in zip(found["org_id"], found["new"], strict=True)}
-
-
 def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
-    """One row per organization; its buttons move the scope there, and open its drift alerts."""
+    """One row per organization; its button moves the scope there, and each cell of the matrix opens its page."""
     if len(overview) > SHOWN:
         st.caption(f"The {number(SHOWN)} most active of {number(len(overview))} organizations; the figures count all.")
         overview = overview.head(SHOWN)
     shown = _rows(overview, daily, features, scope)
-    alerts = new_alerts(scope)
-    shown.insert(2, "alerts", [alerts.get(org, MISSING) for org in overview["org_id"]])
-    to_alerts = links.open_column("open_alerts", tuple(overview["org_id"]), "drift_alerts.py", "org", "Drift alerts")
     entered = st.column_config.ButtonColumn(
         "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(tuple(overview["org_id"]),)
     )
@@ -124,19 +106,10 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
             "open": entered,
-            "alerts": to_alerts,
+            **matrix.columns(overview["org_id"]),
             "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized", help=RETRIEVALS),
             "changed": st.column_config.ProgressColumn(
                 "Top 5 changed", width=125, format="%.3g %%", min_value=0, max_value=100, help=TOP_CHANGED
-            ),
-            "weighting": st.column_config.TextColumn(
-                "Weighting now", width=115, help="On unless feedback_weighting_disabled is true."
-            ),
-            "boost": st.column_config.TextColumn(
-                "Boost now", width=100, help="Corroboration boost: off unless corroboration_boost_enabled is true."
-            ),
-            "coverage": st.column_config.ProgressColumn(
-                "Log coverage", width=125, format="%.3g %%", min_value=0, max_value=100, help=COVERAGE
             ),
             "outcomes": st.column_config.TextColumn(
                 "Outcomes", width=105, help="Accepted / rework / rejected, in percent of sessions with an outcome."
@@ -170,19 +143,24 @@ def _rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
             return MISSING
         return f"unreadable: {found.malformed}" if found.malformed else words[found.state(name) or "absent"]
 
+    found = matrix.cells(overview, scope)
     return pd.DataFrame(
         {
             "organization": overview["name"],
             "open": "Open",
-            "retrievals": overview["retrievals"],
-            "changed": share("moved", overview["measured"].astype("float64")),
+            "flips": found["flips"],
+            "overlap": found["overlap"],
+            "alerts": found["alerts"],
+            "coverage": found["coverage"],
             "weighting": [flag(org, "feedback_weighting_disabled", WEIGHTING) for org in overview["org_id"]],
             "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
-            "coverage": share("complete", overview["retrievals"].astype("float64")),
+            "override": found["override"],
+            "by day": by_day.to_numpy().tolist(),
+            "retrievals": overview["retrievals"],
+            "changed": share("moved", overview["measured"].astype("float64")),
             "outcomes": [
                 _mix(*counts) for counts in overview[["accepted", "rework", "rejected"]].itertuples(index=False)
             ],
-            "by day": by_day.to_numpy().tolist(),
             "observations": overview["observations"],
             "id": overview["org_id"],
         }

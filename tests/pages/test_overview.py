@@ -77,7 +77,13 @@ def test_the_table_has_a_row_per_organization(address: str) -> None:
     assert list(table["retrievals"]) == [5, 1, 0]
     assert table["changed"].to_dict()["org_a"] == 25
     assert table["changed"].isna().to_dict() == {"org_a": False, "org_b": True, "org_c": True}
-    assert table["coverage"].isna().to_dict() == {"org_a": False, "org_b": False, "org_c": True}
+    assert table["coverage"].to_dict() == {"org_a": "80 %", "org_b": "100 %", "org_c": "—"}
+    # nobody logged a block; of the four comparable retrievals of Acme one has other places, the rest are as they were
+    assert list(table["flips"]) == ["—", "—", "—"]
+    assert 0.9 < float(table["overlap"]["org_a"]) < 1.0
+    assert list(table["overlap"][["org_b", "org_c"]]) == ["—", "—"]
+    assert list(table["override"]) == ["set outside", "set outside", "—"]
+    assert list(table["alerts"]) == ["—", "—", "—"]
     assert list(table["outcomes"]) == ["67 / 33 / 0", "—", "—"]
     assert list(table["weighting"]) == ["on (default)", "off", "unreadable: not an object but an array"]
     assert list(table["boost"]) == ["on", "off (default)", "unreadable: not an object but an array"]

@@ -1,0 +1,100 @@
+"""Organizations by what needs a look: how far feedback moved things, drift, coverage, flags; each cell leads there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controls import glossary, links
+from controls.flag_states import organizations
+from controls.flags import DEFAULT_STALE
+from controls.loading import load
+from controls.messages import MISSING, number, percent
+from controls.observation import OUR_SCHEMA
+from queries.drift.triage import NewAlerts
+from queries.errors import StoreError
+from queries.flags.history import FlagObjects, StandingChanges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from queries.scope import Scope
+
+# Column: its heading, the page its cells open, what names the organization there, and what it means.
+CELLS = {
+    "flips": ("Flips / 100", "feedback_impact.py", "org", glossary.FLIPS_OF_ORGANIZATION),
+    "overlap": ("RBO", "feedback_impact.py", "org", glossary.OVERLAP_OF_ORGANIZATION),
+    "alerts": ("Drift", "drift_alerts.py", "org", glossary.DRIFT_OF_ORGANIZATION),
+    "coverage": ("Log coverage", "health.py", "org", glossary.COVERAGE_OF_ORGANIZATION),
+    "weighting": ("Weighting now", "feature_flags.py", "target", glossary.WEIGHTING_NOW),
+    "boost": ("Boost now", "feature_flags.py", "target", glossary.BOOST_NOW),
+    "override": ("Override age", "feature_flags.py", "target", glossary.OVERRIDE_AGE),
+}
+PER, PER_MILLE = 100, 1_000
+
+
+def columns(orgs: Iterable[str]) -> dict[str, Any]:
+    """The columns of the matrix, every cell of which opens its page at that organization."""
+    return {
+        name: links.open_column(f"cell_{name}", tuple(orgs), page, at, label, help=explained)
+        for name, (label, page, at, explained) in CELLS.items()
+    }
+
+
+def cells(overview: pd.DataFrame, scope: Scope) -> dict[str, list[str]]:
+    """What the log, the last aggregation and the flags' audit say of each organization; "—" where they say nothing."""
+    drift, ages = _drift(scope), _override_ages(scope)
+    said: dict[str, list[str]] = {"flips": [], "overlap": [], "alerts": [], "coverage": [], "override": []}
+    rows: Iterable[Any] = overview.itertuples(index=False)
+    for row in rows:
+        said["flips"].append(f"{PER * row.flips / row.block_known:.3g}" if row.block_known else MISSING)
+        said["overlap"].append(f"{row.overlap / row.measured:.3f}" if row.measured else MISSING)
+        said["alerts"].append(_alerts(drift.get(row.org_id), row.observations))
+        said["coverage"].append(percent(row.complete, row.retrievals))
+        said["override"].append(ages.get(row.org_id, MISSING))
+    return said
+
+
+def _alerts(found: tuple[int, int] | None, observations: int) -> str:
+    if found is None:
+        return MISSING
+    new, every = found
+    rate = f" · {PER_MILLE * every / observations:.2g} ‰" if observations else ""
+    return f"{number(new)} new{rate}"
+
+
+def _drift(scope: Scope) -> dict[str, tuple[int, int]]:
+    """New and all drift alerts of each organization as its last aggregation kept them; none where none has finished."""
+    found = _ours(NewAlerts(scope))
+    if found is None:
+        return {}
+    return {org: (int(new), int(every)) for org, new, every in found[["org_id", "new", "alerts"]].to_numpy().tolist()}
+
+
+def _override_ages(scope: Scope) -> dict[str, str]:
+    """How long the oldest override of each organization has stood; where one was set outside, that."""
+    standing = _ours(StandingChanges(scope))
+    if standing is None:
+        return {}
+    answer = load(FlagObjects(scope))
+    ages = {}
+    for org in organizations(answer.frames[0], standing, answer.as_of, DEFAULT_STALE):
+        set_ = [cell for cell in org.cells.values() if cell.state != "absent"]
+        known = [cell.days for cell in set_ if cell.days is not None and not cell.outside]
+        if known:
+            stale = "stale, " if any(cell.stale for cell in set_) else ""
+            ages[org.id] = f"{stale}{max(known)} d"
+        elif set_:
+            ages[org.id] = "set outside"
+    return ages
+
+
+def _ours(question: NewAlerts | StandingChanges) -> pd.DataFrame | None:
+    """The answer, or nothing in a store where our schema is missing or may not be read."""
+    try:
+        return load(question).frames[0]
+    except StoreError as error:
+        if error.kind not in OUR_SCHEMA:
+            raise
+        return None
