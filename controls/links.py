@@ -6,7 +6,7 @@ the other's address, then the other page. Whoever comes back to the first is sho
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
@@ -40,6 +40,7 @@ def open_column(
     name: str,
     label: str = "",
     *,
+    width: int | Literal["small"] = "small",
     help: str | None = None,  # noqa: A002 - Streamlit's own word
     **more: str,
 ) -> ButtonColumnResult | ColumnConfig:
@@ -49,7 +50,7 @@ def open_column(
     """
     return st.column_config.ButtonColumn(
         label,
-        width="small",
+        width=width,
         type="tertiary",
         help=help,
         key=key,

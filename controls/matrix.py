@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from queries.scope import Scope
 
-# Column: its heading, the page its cells open, what names the organization there, and what it means.
+# Column: its heading and width, the page its cells open, what names the organization there, and what it means.
 CELLS = {
-    "flips": ("Flips / 100", "feedback_impact.py", "org", glossary.FLIPS_OF_ORGANIZATION),
-    "overlap": ("RBO", "feedback_impact.py", "org", glossary.OVERLAP_OF_ORGANIZATION),
-    "alerts": ("Drift", "drift_alerts.py", "org", glossary.DRIFT_OF_ORGANIZATION),
-    "coverage": ("Log coverage", "health.py", "org", glossary.COVERAGE_OF_ORGANIZATION),
-    "weighting": ("Weighting now", "feature_flags.py", "target", glossary.WEIGHTING_NOW),
-    "boost": ("Boost now", "feature_flags.py", "target", glossary.BOOST_NOW),
-    "override": ("Override age", "feature_flags.py", "target", glossary.OVERRIDE_AGE),
+    "flips": ("Flips / 100", 85, "feedback_impact.py", "org", glossary.FLIPS_OF_ORGANIZATION),
+    "overlap": ("RBO", 65, "feedback_impact.py", "org", glossary.OVERLAP_OF_ORGANIZATION),
+    "alerts": ("Drift", 115, "drift_alerts.py", "org", glossary.DRIFT_OF_ORGANIZATION),
+    "coverage": ("Log coverage", 105, "health.py", "org", glossary.COVERAGE_OF_ORGANIZATION),
+    "weighting": ("Weighting now", 115, "feature_flags.py", "target", glossary.WEIGHTING_NOW),
+    "boost": ("Boost now", 95, "feature_flags.py", "target", glossary.BOOST_NOW),
+    "override": ("Override age", 105, "feature_flags.py", "target", glossary.OVERRIDE_AGE),
 }
 PER, PER_MILLE = 100, 1_000
 
@@ -37,8 +37,8 @@ PER, PER_MILLE = 100, 1_000
 def columns(orgs: Iterable[str]) -> dict[str, Any]:
     """The columns of the matrix, every cell of which opens its page at that organization."""
     return {
-        name: links.open_column(f"cell_{name}", tuple(orgs), page, at, label, help=explained)
-        for name, (label, page, at, explained) in CELLS.items()
+        name: links.open_column(f"cell_{name}", tuple(orgs), page, at, label, width=width, help=explained)
+        for name, (label, width, page, at, explained) in CELLS.items()
     }
 
 
