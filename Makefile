@@ -41,7 +41,7 @@ define check
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary .
 	@$(BIN)/python -m tests.browser.chromium > /dev/null
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(1)
+	@$(BIN)/python -m pytest -q -n 3 --dist loadfile $(1)
 endef
 
 test: .venv/installed-dev

@@ -72,6 +72,7 @@ def complaints(visit: Visit) -> list[str]:
     return [text for text in visit.complaints if "404" not in text] + missing[len(probes) :]
 
 
+@pytest.mark.long
 def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
     page = opened(visit, f"{server.url}/corroboration?org=org_a&show=sizes&bits=1")
     slider = page.get_by_role("slider", name="SimHash threshold")
@@ -124,6 +125,7 @@ def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, ser
     assert visit.foreign_requests(server.url) == []
 
 
+@pytest.mark.long
 def test_files_hold_exactly_what_the_filter_leaves(visit: Visit, server: AppServer, cluster: Cluster) -> None:
     page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&kind=independent")
     taken = {}

@@ -99,6 +99,7 @@ def events(owner: Owner, fingerprint: str) -> int:
     return int(row[0])
 
 
+@pytest.mark.long
 def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
     page = opened(visit, f"{server.url}/drift_alerts?org=org_a")
     expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible()
@@ -148,6 +149,7 @@ def test_triage_by_keyboard_and_after_a_reload(
     ).fetchone() == ("a fine affair",)
 
 
+@pytest.mark.long
 def test_two_operators_on_one_alert_and_a_double_click(
     visit: Visit, browser: Browser, server: AppServer, keeper: Owner, prints: dict[str, tuple[str, ...]]
 ) -> None:

@@ -71,6 +71,7 @@ class TestFile:
         assert page.locator("bdi").evaluate_all(isolated)
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.long
     def test_it_fits_the_window_in_both_themes_and_the_page_in_print(
         self, browser: Browser, report: Path, scheme: str
     ) -> None:

@@ -132,6 +132,7 @@ def test_a_second_tab_that_shows_an_old_state_is_told_who_changed_it(
     context.close()
 
 
+@pytest.mark.long
 def test_a_double_click_is_one_change(visit: Visit, server: AppServer, keeper: Owner) -> None:
     """FLG-4."""
     page = visit.open(f"{server.url}/feature_flags?target=org_c")

@@ -65,6 +65,7 @@ def test_parts_are_in_the_address_and_a_row_opens_its_observation(visit: Visit, 
     assert [line for line in visit.complaints if NOISE not in line] == []
 
 
+@pytest.mark.long
 def test_hostile_texts_do_nothing(visit: Visit, server: AppServer) -> None:
     for part in ("memory", "top", "coverage"):
         page = visit.open(f"{server.url}/health?org=org_h&part={part}&by=agent")

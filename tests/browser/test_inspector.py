@@ -70,6 +70,7 @@ def harmless(visit: Visit) -> bool:
 
 
 class TestAddress:
+    @pytest.mark.long
     def test_a_link_shows_the_same_in_a_fresh_browser(self, browser: Browser, server: AppServer) -> None:
         url = link(server, preset="INTENDED", boost="0.3", v="1", show="block")
         seen = []

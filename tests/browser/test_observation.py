@@ -84,6 +84,7 @@ def click_in_table(page: Page, row: int = 0) -> None:
     page.mouse.click(box["x"] + 37, box["y"] + 52 + 35 * row)
 
 
+@pytest.mark.long
 def test_a_deep_link_shows_the_same_in_a_fresh_browser(browser: Browser, server: AppServer, planted: Planted) -> None:
     seen = []
     for scheme in ("light", "dark"):

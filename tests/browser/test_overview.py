@@ -78,6 +78,7 @@ class TestAddress:
         expect(page.locator(SENTENCE).first).to_contain_text("Birch")
         expect(page.get_by_text("the 7 days before")).to_be_visible()
 
+    @pytest.mark.long
     def test_a_pasted_link_shows_the_same_in_a_fresh_browser(self, browser: Browser, server: AppServer) -> None:
         seen = []
         for _ in range(2):
@@ -97,6 +98,7 @@ class TestAddress:
         page.go_forward()
         expect(page.locator(SENTENCE).first).to_contain_text("Acme")
 
+    @pytest.mark.long
     def test_links_take_the_scope_along(self, visit: Visit, server: AppServer) -> None:
         page = visit.open(f"{server.url}/?org=org_a&window=7d")
         link = page.get_by_role("link", name="Overview")
@@ -136,6 +138,7 @@ class TestFirstRequest:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [900, 1400])
+@pytest.mark.long
 def test_both_themes_and_widths_fit_and_complain_of_nothing(
     browser: Browser, server: AppServer, scheme: str, width: int
 ) -> None:
@@ -180,6 +183,7 @@ class TestHostileTexts:
         page.get_by_role("combobox", name="Organization").fill("<img src=x")
         expect(page.get_by_role("option").first).to_contain_text("<img src=x onerror=\"window.__x='img'\">")
 
+    @pytest.mark.long
     def test_the_server_sends_every_name_as_it_is_stored(self, server: AppServer) -> None:
         """``st.text`` shows what it is sent; so what it is sent has to be the name, whole and unescaped."""
         for number, text in enumerate(TEXTS):

@@ -121,6 +121,7 @@ def test_the_aggregator_fills_the_store_in_silence_and_comes_back_when_killed(fo
     assert processes(folder) == []
 
 
+@pytest.mark.long
 def test_kill_9_of_the_database_is_over_by_the_next_click(folder: Path, serve: Serve) -> None:
     prepare(folder)
     server = serve(RANKSCOPE_DATA=str(folder))

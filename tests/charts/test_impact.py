@@ -43,7 +43,10 @@ def test_weights_stand_on_their_true_range_and_one_outside_it_nowhere() -> None:
     drawn = {trace.name: sum(trace.y) for trace in figure.data}
     assert drawn == {"in the block": 6, "not in the block": 2, "block not logged": 2}
     assert figure.layout.xaxis.range[0] <= 0
-    assert figure.layout.title.text == "60 % of candidates still have weight 1, 20 % fell below 0.5"
+    assert (
+        figure.layout.title.text
+        == "60 % of candidates still have weight 1, 20 % fell below 0.5; 2 outside 0 to 1 not drawn"
+    )
 
 
 def test_a_side_without_enough_sessions_is_not_drawn() -> None:
