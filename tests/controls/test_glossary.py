@@ -98,8 +98,8 @@ class _Origins:
                     yield rows, scopes
                     continue
                 for row in rows.elts:
-                    whole = not isinstance(loop.target, ast.Tuple) or not isinstance(row, ast.Tuple)
-                    yield (row if whole else row.elts[place - len(targets)]), scopes
+                    parts = row.elts if isinstance(loop.target, ast.Tuple) and isinstance(row, ast.Tuple) else None
+                    yield (row if parts is None else parts[place - len(targets)]), scopes
 
     def passed(self, name: str, scope: ast.AST, _: tuple[ast.AST, ...]) -> Iterator[_Value]:
         """What the file gives to a function's parameter."""
