@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.compared import PipelineRun, compared, run_pipelines, runs_from_json
 from charts.compared import shortened, side_by_side
-from controls import working
+from controls import glossary, working
 from controls.messages import MISSING
 from controls.pipeline import LABELS
 from controls.view import view
@@ -108,11 +108,9 @@ def _choose(found: Retrieval) -> tuple[Chosen, int]:
         max_selections=max(OTHERS, len(picked)),
         on_change=_picked_pipelines,
         placeholder="Presets, or a pipeline pasted as text",
-        help="Up to three. A pipeline's text is what “copy as code” gives, for example Relevance~~Head~k~20.",
+        help=glossary.COMPARE_WITH,
     )
-    right.number_input(
-        "Top k", 1, MOST_K, key="pick_k", on_change=_picked_k, help="How many of each list are drawn and compared."
-    )
+    right.number_input("Top k", 1, MOST_K, key="pick_k", on_change=_picked_k, help=glossary.COMPARED_TOP_K)
     return chosen, k
 
 
@@ -188,7 +186,7 @@ def _trouble(result: Compared, labels: Sequence[str]) -> None:
     told = [f"{label}: {run.failed}" for label, run in zip(labels, result.runs, strict=True) if run.failed is not None]
     told += [f"{label}: {what}" for label, run in zip(labels, result.runs, strict=True) for what in run.degraded]
     if told:
-        st.markdown(":small[:orange[:material/warning: Failed or degraded]]", help=TROUBLE)
+        st.markdown(":small[:orange[:material/warning: Failed or degraded]]", help=glossary.FAILED_OR_DEGRADED)
         st.text("\n".join(told))
 
 
@@ -228,13 +226,13 @@ def _agreement(result: Compared, labels: Sequence[str]) -> None:
         placeholder=MISSING,
         column_config={
             "pair": st.column_config.TextColumn("Pair", width="large"),
-            "overlap": number(f"Overlap@{result.k}", format="%.3g", help=OVERLAP),
-            "jaccard": number(f"Jaccard@{result.k}", format="%.3g", help=JACCARD),
-            "rbo": number("RBO", format="%.3g", help=RBO),
-            "tau": number("τ-b", format="%.3g", help=TAU),
-            "both": number("In both", help="Observations that both lists hold; τ-b is about their order."),
-            "entered": number("Enter block", help="In the second's memory block and not in the first's."),
-            "left": number("Leave block", help="In the first's memory block and not in the second's."),
+            "overlap": number(f"Overlap@{result.k}", format="%.3g", help=glossary.OVERLAP),
+            "jaccard": number(f"Jaccard@{result.k}", format="%.3g", help=glossary.JACCARD),
+            "rbo": number("RBO", format="%.3g", help=glossary.RBO),
+            "tau": number("τ-b", format="%.3g", help=glossary.TAU_OF_SHARED),
+            "both": number("In both", help=glossary.IN_BOTH),
+            "entered": number("Enter block", help=glossary.ENTER_BLOCK),
+            "left": number("Leave block", help=glossary.LEAVE_BLOCK),
         },
     )
 
@@ -267,10 +265,10 @@ def _flips(result: Compared, labels: Sequence[str]) -> None:
         placeholder=MISSING,
         column_config={
             "pipeline": st.column_config.TextColumn("Under"),
-            "change": st.column_config.TextColumn("Memory block", help="Against the block of A."),
+            "change": st.column_config.TextColumn("Memory block", help=glossary.AGAINST_A),
             "text": st.column_config.TextColumn("Observation", width="large"),
-            "before": st.column_config.NumberColumn("Rank in A", help="A dash: not in its list."),
-            "after": st.column_config.NumberColumn("Rank there", help="A dash: not in its list."),
+            "before": st.column_config.NumberColumn("Rank in A", help=glossary.RANK_IN_LIST),
+            "after": st.column_config.NumberColumn("Rank there", help=glossary.RANK_IN_LIST),
             "id": st.column_config.TextColumn("Id", width="small"),
         },
     )
@@ -280,8 +278,3 @@ READING = (
     "Filled: in the memory block. Diamond: not among the best k of A. Lines join neighbouring lists only: a memory "
     "rises (teal), falls (vermilion) or stays (grey) in the next; without a line it is not among that list's best k."
 )
-TROUBLE = "A list that failed is not an empty list, and one that is degraded may differ for that reason alone."
-OVERLAP = "Shared observations among the best k, as a share of the shorter list's best k."
-JACCARD = "Shared observations among the best k of both, as a share of all different ones there."
-RBO = "Rank-biased overlap, p = 0.9: agreement that counts the first places most. 1 the same list, 0 nothing shared."
-TAU = "Kendall's τ-b of what both lists hold: 1 the same order, −1 the reverse. A dash where fewer than two are shared."

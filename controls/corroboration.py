@@ -13,7 +13,7 @@ from analysis.corroboration_log import LoggedCandidates
 from analysis.corroboration_vectors import COSINES, VectorLinks, Widths
 from analysis.corroboration_view import Nearness, cliff, view
 from charts.agreement import threshold_sweep
-from controls import working
+from controls import glossary, working
 from controls.knobs import Knob
 from controls.messages import MISSING, counted, number, percent
 from jobs.worker_pool import question_of
@@ -30,21 +30,18 @@ KEPT, MOST_KEPT = "corroboration_kept", 5  # values of this session, a megabyte 
 SMALL = "<span style='font-size: 13px; font-weight: normal'>"  # plotly's own tag; nothing of a tenant stands in it
 QUIET = {"displayModeBar": False}
 METHOD = Knob(
-    "method", "Near by", tuple(Method), Method.SIMHASH,
-    "SimHash compares words, bit by bit (documented). Embedding compares meaning: it finds the same said in other "
-    "words, and also takes an opposite for the same more often.",
+    "method", "Near by", tuple(Method), Method.SIMHASH, glossary.NEAR_BY,
 )  # fmt: skip
 THRESHOLD = Knob(
-    "bits", "SimHash threshold, bits", tuple(map(str, BITS)), "3",
-    "Texts that differ in so many of 64 bits say the same. Documented: 3.",
+    "bits", "SimHash threshold, bits", tuple(map(str, BITS)), "3", glossary.SIMHASH_BITS,
 )  # fmt: skip
 COSINE = Knob(
     "cos", "Least cosine", tuple(f"{cosine:.2f}" for cosine in COSINES), "0.94",
-    "Vectors with at least this cosine say the same. Documented as Memsense's duplicate threshold: 0.94.",
+    glossary.LEAST_COSINE,
 )  # fmt: skip
 SCALE = Knob(
     "scale", "Boost scale", tuple(f"{step / 100:g}" for step in (0, 1, 2, 5, 8, 10, 15, 20, 30, 40, 60, 100)), "0.1",
-    "boost = scale · log₂(1 + others in the cluster). Documented: 0.1.",
+    glossary.BOOST_SCALE,
 )  # fmt: skip
 KNOBS = (METHOD, THRESHOLD, COSINE, SCALE)
 LABELS = {Method.SIMHASH: "SimHash", Method.EMBEDDING: "Embedding"}
@@ -53,19 +50,6 @@ UNKNOWN = {
     "corroboration_log": "the window's log is not known",
     "corroboration_widths": "widths are not known",
 }
-CLUSTERS = (
-    "Groups of two observations or more that say the same, inside one project. Chained: two members lie further apart "
-    "than the threshold, joined only by those between them."
-)
-CORROBORATED = "Observations that are in a cluster, of the newest 10,000."
-INDEPENDENT = (
-    "Clusters that two agents or more stand behind. The rest is one agent repeating itself, or names no agent."
-)
-DISPUTED = "Clusters in which a member contradicts the canonical: near in words, opposite in what they say."
-BOOSTED = (
-    "Retrievals of the window with a candidate that is in a cluster today, as the sliders stand. Beside it: those that "
-    "had a boost when they were logged."
-)
 
 
 def nearness() -> Nearness:
@@ -205,20 +189,25 @@ def figures(seen: View, rows: list[ClusterRow], log: LoggedCandidates | None) ->
     disputed = None if seen.disputed is None else int(seen.disputed.sum())
     held = seen.clusters.corroborated_count
     shown = (
-        ("Clusters", number(count), f"{number(chained)} chained" if seen.measured else "measuring width", CLUSTERS),
-        ("Corroborated", number(held), f"{percent(held, len(seen.agreement))} of all", CORROBORATED),
-        ("Independent", number(independent), f"{number(count - independent)} self-repetition", INDEPENDENT),
+        (
+            "Clusters",
+            number(count),
+            f"{number(chained)} chained" if seen.measured else "measuring width",
+            glossary.CLUSTERS,
+        ),
+        ("Corroborated", number(held), f"{percent(held, len(seen.agreement))} of all", glossary.CORROBORATED),
+        ("Independent", number(independent), f"{number(count - independent)} self-repetition", glossary.INDEPENDENT),
         (
             "Disputed",
             number(disputed),
             "being looked for" if disputed is None else f"✕ {percent(disputed, count)} of all",
-            DISPUTED,
+            glossary.DISPUTED,
         ),
         (
             "Boosted share",
             MISSING if log is None else percent(seen.boosted(log), log.retrievals),
             "being read" if log is None else f"{percent(log.boosted, log.retrievals)} as logged",
-            BOOSTED,
+            glossary.BOOSTED_SHARE,
         ),
     )
     with st.container(horizontal=True, gap="small"):

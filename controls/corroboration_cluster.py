@@ -12,7 +12,7 @@ from analysis.corroboration_evidence import SAME, bits_of, hamming, nearest, wor
 from analysis.corroboration_rows import cluster_rows, member_rows
 from analysis.corroboration_shadow import LISTED, Effect
 from charts.fingerprints import bit_strips, distance_matrix
-from controls import links, loading, working
+from controls import glossary, links, loading, working
 from controls.address import said, say
 from controls.corroboration import QUIET
 from controls.corroboration_tables import members, texts
@@ -258,10 +258,10 @@ def _retrievals(seen: View, rows: list[int], scope: Scope) -> None:
         column_config={
             "open": links.open_column("reordered_open", ids, "inspector.py", "retrieval"),
             "query": st.column_config.TextColumn("Question", width=380),
-            "rank": st.column_config.TextColumn("Best member", width=100, help="Its rank without → with this boost."),
+            "rank": st.column_config.TextColumn("Best member", width=100, help=glossary.RANK_WITH_BOOST),
             "moved": st.column_config.TextColumn("Moved", width=70),
-            "entered": st.column_config.NumberColumn("▲ in", width=55, help="Observations that enter the block."),
-            "left": st.column_config.NumberColumn("▼ out", width=55, help="Observations that leave the block."),
+            "entered": st.column_config.NumberColumn("▲ in", width=55, help=glossary.ENTERED),
+            "left": st.column_config.NumberColumn("▼ out", width=55, help=glossary.LEFT),
             "member": st.column_config.TextColumn("Member", width=110),
             "id": st.column_config.TextColumn("Retrieval", width=110),
         },

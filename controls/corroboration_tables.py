@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corroboration_rows import member_rows
-from controls import links, loading
+from controls import glossary, links, loading
 from controls.address import say
 from controls.messages import MISSING, counted, number
 from queries.corroboration import MemberTexts
@@ -75,10 +75,8 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
             "sessions": st.column_config.NumberColumn("Sessions", width=70),
             "diameter": st.column_config.NumberColumn("Diameter", width=75, format="%.3g"),
             "chained": st.column_config.TextColumn("Chained", width=85),
-            "boost": st.column_config.NumberColumn("Boost", width=65, format="%.3g", help="As configured: by members."),
-            "alone": st.column_config.NumberColumn(
-                "By agents", width=75, format="%.3g", help="The boost if only other agents counted."
-            ),
+            "boost": st.column_config.NumberColumn("Boost", width=65, format="%.3g", help=glossary.BOOST_BY_MEMBERS),
+            "alone": st.column_config.NumberColumn("By agents", width=75, format="%.3g", help=glossary.BOOST_BY_AGENTS),
             "canonical": st.column_config.TextColumn("Id", width=110),
         },
     )

@@ -14,7 +14,7 @@ from analysis.drift_figures import AGE_NAMES, precision_by_threshold, trend
 from analysis.drift_json import MOST, from_json
 from analysis.drift_search import STEPS
 from charts.drift import precision_curve, trends
-from controls import working
+from controls import glossary, working
 from controls.loading import load, shape, store
 from controls.messages import MISSING, counted, number, percent
 from queries.aggregation_input import LIMIT, OppositionPairs
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
 METRIC_WIDTH = 144  # three beside each other on a narrow window
 PICTURE, PANEL = 640, 290
 QUIET = {"displayModeBar": False}
-LISTED_HELP = "Alerts that pass the filters, of all at this threshold."
-NEW_HELP = "Of all alerts at this threshold, those that nobody has looked at, or whose text changed since."
-BOTH_HELP = (
-    "Open alerts of which both statements were injected into one session of the window: its agent had to choose."
-)
-REACHED_HELP = "Open alerts of which at least one statement was injected in the window."
-PRECISION_HELP = (
-    "Of this organization's judged alerts at or above the threshold, those resolved and not false positives."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,15 +116,15 @@ def figures(found: Drift) -> None:
     here = precision_by_threshold(found.verdicts, (found.wanted.threshold,))[0]
     of_all, of_open = f"of {number(len(found.every))}", f"of {number(len(waiting))} open"
     shown = (
-        ("Listed", number(len(found.listed)), of_all, LISTED_HELP),
-        ("New", number(new), f"{number(len(found.earlier))} reopened" if found.earlier else None, NEW_HELP),
-        ("Reached agents", number(reached) if found.logged else MISSING, of_open, REACHED_HELP),
-        ("Both in a session", number(both) if found.logged else MISSING, of_open, BOTH_HELP),
+        ("Listed", number(len(found.listed)), of_all, glossary.ALERTS_LISTED),
+        ("New", number(new), f"{number(len(found.earlier))} reopened" if found.earlier else None, glossary.ALERTS_NEW),
+        ("Reached agents", number(reached) if found.logged else MISSING, of_open, glossary.ALERTS_REACHED),
+        ("Both in a session", number(both) if found.logged else MISSING, of_open, glossary.ALERTS_BOTH),
         (
             "Right",
             MISSING if here.share is None else percent(here.right, here.judged),
             f"n = {number(here.judged)}" if here.share is not None else f"collecting, n = {number(here.judged)}",
-            PRECISION_HELP,
+            glossary.ALERTS_RIGHT,
         ),
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):

@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.alerts import OPEN, AlertFilter, State
 from analysis.drift_search import STEPS
+from controls import glossary
 from controls.address import said, say
 from queries.scope import is_storable
 from ranking.contradictions import Kind
@@ -24,12 +25,6 @@ KINDS = tuple(kind.value for kind in Kind)
 NAMES = ("t", "sev", "kind", "agent", "state")
 LONGEST, AGENTS = 200, 200
 NO_AGENT = ""
-THRESHOLD_HELP = (
-    "Share of the smaller claim's words that both sides must have in common; what one side says was replaced by "
-    "something else counts whatever the share. Documented: 0.5. "
-    "Lower finds more and is wrong more often; the curve below says how often, by this organization's verdicts."
-)
-SEVERITY_HELP = "Hides alerts below this severity, 0 to 100. Documented: 0, which hides none."
 
 
 def choose(agents: Iterable[str]) -> tuple[AlertFilter, DeltaGenerator]:
@@ -37,11 +32,18 @@ def choose(agents: Iterable[str]) -> tuple[AlertFilter, DeltaGenerator]:
     st.session_state["pick_t"], st.session_state["pick_sev"] = threshold(), _severity()
     st.slider(
         "Threshold", STEPS[0], STEPS[-1], step=STEP, key="pick_t", on_change=_picked, args=("t",), format="%.2f",
-        help=THRESHOLD_HELP,
+        help=glossary.DRIFT_THRESHOLD,
     )  # fmt: skip
     below = st.container()
     st.slider(
-        "Least severity", 0, SEVEREST, step=5, key="pick_sev", on_change=_picked, args=("sev",), help=SEVERITY_HELP
+        "Least severity",
+        0,
+        SEVEREST,
+        step=5,
+        key="pick_sev",
+        on_change=_picked,
+        args=("sev",),
+        help=glossary.LEAST_SEVERITY,
     )
     _several("state", "State", STATES, list(OPEN))
     _several("kind", "Kind", KINDS, [])
@@ -108,7 +110,7 @@ def _agent(agents: list[str]) -> None:
     st.session_state["pick_agent"] = named or NO_AGENT
     st.selectbox(
         "Agent", listed, format_func=lambda value: value or "Any agent", key="pick_agent", on_change=_picked,
-        args=("agent",), help="On either side.",
+        args=("agent",), help=glossary.EITHER_AGENT,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from charts.look import DISPUTED
+from controls import glossary
 from controls.address import said, say
 from controls.loading import store
 from controls.messages import MISSING, counted, number
@@ -33,17 +34,6 @@ SIGNS = {
     "snoozed": "◌ snoozed",
 }
 REOPENED = "↻ reopened"
-HARM = (
-    "severity · (1 + reach + 2 · together) / 4, with reach = min(1, log₂(1 + injections of both sides) / 10) and "
-    "together = min(1, log₂(1 + sessions given both) / 5). A quarter of the severity while nobody was given either."
-)
-SEVERITY = "100 · (0.4 · recency + 0.3 · domain + 0.3 · frequency) · (1 − gap / 2)"
-PARTS = {
-    "recency": "exp(−days / 30) of the newer statement, in whole days.",
-    "domain": "1 where a side speaks of security or compliance, 0.4 elsewhere.",
-    "frequency": "min(1, log₂(1 + observations on both sides) / 3).",
-    "gap": "Difference of the two weights: feedback has begun to decide, so it lowers the severity.",
-}
 
 
 def state_of(one: Listed, found: Drift) -> str:
@@ -78,13 +68,13 @@ def worklist(found: Drift) -> None:
             "state": [state_of(one, found) for one in rows],
             "harm": [one.harm for one in rows],
             "severity": [one.severity for one in rows],
-            "parts": [[dict(one.parts).get(name, 0.0) for name in PARTS] for one in rows],
+            "parts": [[dict(one.parts).get(name, 0.0) for name in glossary.SEVERITY_PARTS] for one in rows],
             "both": [_counted(one.both_injected) for one in rows],
             "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
             "kind": [one.kind.value for one in rows],
             "older": older,
             "newer": newer,
-            **{name: [dict(one.parts).get(name) for one in rows] for name in PARTS},
+            **{name: [dict(one.parts).get(name) for one in rows] for name in glossary.SEVERITY_PARTS},
             "overlap": [one.overlap for one in rows],
             "arose": [one.newer.created_at for one in rows],
             "agents": [" / ".join((one.older.agent_id or MISSING, one.newer.agent_id or MISSING)) for one in rows],
@@ -107,32 +97,28 @@ def worklist(found: Drift) -> None:
                 "", width=72, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
             ),
             "state": st.column_config.TextColumn("State", width=118),
-            "harm": _bar("Harm", HARM),
-            "severity": _bar("Severity", SEVERITY),
+            "harm": _bar("Harm", glossary.HARM),
+            "severity": _bar("Severity", glossary.SEVERITY),
             "parts": st.column_config.BarChartColumn(
                 "Parts",
                 width=70,
                 y_min=0,
                 y_max=1,
                 color=DISPUTED,
-                help="Recency, domain, frequency and gap, each 0 to 1; the numbers stand at the right.",
+                help=glossary.SEVERITY_IN_PARTS,
             ),
             "kind": st.column_config.TextColumn("Kind", width=90),
             "older": st.column_config.TextColumn("Older says", width=260),
             "newer": st.column_config.TextColumn("Newer says", width=260),
-            "both": st.column_config.TextColumn("Both", width=52, help="Sessions of the window that were given both."),
-            "injected": st.column_config.TextColumn(
-                "Injected", width=75, help="Retrievals of the window that injected the older / the newer."
-            ),
+            "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
+            "injected": st.column_config.TextColumn("Injected", width=75, help=glossary.SIDES_INJECTED),
             **{
                 name: st.column_config.NumberColumn(name.capitalize(), width=85, format="%.2f", help=explained)
-                for name, explained in PARTS.items()
+                for name, explained in glossary.SEVERITY_PARTS.items()
             },
-            "overlap": st.column_config.NumberColumn(
-                "Overlap", width=75, format="%.2f", help="Share of the smaller claim's words that both have."
-            ),
+            "overlap": st.column_config.NumberColumn("Overlap", width=75, format="%.2f", help=glossary.CLAIM_OVERLAP),
             "arose": st.column_config.DatetimeColumn(
-                "Arose (UTC)", format="D MMM YYYY", timezone="UTC", width=105, help="When the newer one was written."
+                "Arose (UTC)", format="D MMM YYYY", timezone="UTC", width=105, help=glossary.AROSE
             ),
             "agents": st.column_config.TextColumn("Agents, older / newer", width=170),
             "project": st.column_config.TextColumn("Project", width=100),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from controls import messages
+from controls import glossary, messages
 from controls.access import NotAllowedError, require
 from controls.address import say
 from controls.flag_preview import in_a_line
@@ -105,7 +105,7 @@ def confirm(staged: list[Staged]) -> None:
     reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
     with st.form("confirm_flags", border=False):
         start = "" if reverted is None else f"Revert of change {reverted}"
-        reason = st.text_area("Reason", start, max_chars=LONGEST_REASON, key="flag_reason", help=messages.REASON_HELP)
+        reason = st.text_area("Reason", start, max_chars=LONGEST_REASON, key="flag_reason", help=glossary.REASON)
         sent = st.form_submit_button(f"Confirm {messages.counted(len(staged), 'change')}", type="primary")
     if not sent:
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from controls import glossary
 from controls.loading import flip_preview
 from controls.messages import MISSING, number, percent
 from queries.errors import StoreError
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from queries.flags.registry import State
     from queries.scope import Reach
 
-CAVEAT = (
-    "Each logged retrieval is ranked again with the flag turned, from the scores in the log. Nothing outside the "
-    "logged candidates can enter. A flip is an observation that enters or leaves a memory block."
-)
 MEANWHILE = "no preview: the flag was changed meanwhile"
 SAME = "means the same: no effect on ranking"
 
@@ -73,17 +70,15 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=190),
             "change": st.column_config.TextColumn("Change", width=115),
-            "replayed": st.column_config.TextColumn(
-                "Replayed", width=110, help="Retrievals replayed, of those logged."
-            ),
+            "replayed": st.column_config.TextColumn("Replayed", width=110, help=glossary.REPLAYED_OF_LOGGED),
             "top": st.column_config.TextColumn("Top 5 changed", width=115),
-            "flips": st.column_config.TextColumn("Flips", width=80, help=CAVEAT),
+            "flips": st.column_config.TextColumn("Flips", width=80, help=glossary.FLAG_PREVIEW),
             "per_100": st.column_config.TextColumn("Flips per 100", width=110),
-            "rbo": st.column_config.TextColumn("RBO", width=75, help="Likeness of the two orders, 1 is equal."),
+            "rbo": st.column_config.TextColumn("RBO", width=75, help=glossary.RBO),
             "note": st.column_config.TextColumn("Note", width="large"),
         },
     )
-    st.caption(CAVEAT)
+    st.caption(glossary.FLAG_PREVIEW)
 
 
 def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:

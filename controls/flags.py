@@ -8,7 +8,7 @@ from zlib import crc32
 
 import streamlit as st
 
-from controls import knobs, messages
+from controls import glossary, knobs, messages
 from controls.address import not_understood, said, say
 from controls.flag_confirm import Staged, confirm, show_outcomes
 from controls.flag_preview import previews, show_previews
@@ -34,7 +34,6 @@ FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
 NEW = Knob("to", "New state", STATES, "on")
 WINDOW = Knob("days", "Preview on the last", WINDOWS, "7d")
 STALE, STALE_LABEL = "stale", "Stale after days"
-STALE_HELP = "An override counts as stale once it has stood for more than so many days since it was last changed here."
 
 
 def stale_after() -> int:
@@ -58,11 +57,11 @@ def figures(found: list[Organization], as_of: datetime) -> None:
     st.markdown(f":small[:gray[as of {as_of:%H:%M:%S} UTC · read from the store with every run]]")
     cells = [cell for org in found for cell in org.cells.values()]
     shown = (
-        ("Organizations", len(found), "Organizations in this scope."),
-        ("Overrides", sum(cell.state != "absent" for cell in cells), "Known flags that are set to on or off."),
-        ("Stale", sum(cell.stale for cell in cells), STALE_HELP),
-        ("Set outside", sum(cell.outside for cell in cells), "Not what the audit says last: other software set it."),
-        ("Unreadable", sum(org.malformed is not None for org in found), "Not a valid flag object; never overwritten."),
+        ("Organizations", len(found), glossary.ORGANIZATIONS),
+        ("Overrides", sum(cell.state != "absent" for cell in cells), glossary.OVERRIDES),
+        ("Stale", sum(cell.stale for cell in cells), glossary.STALE),
+        ("Set outside", sum(cell.outside for cell in cells), glossary.SET_OUTSIDE),
+        ("Unreadable", sum(org.malformed is not None for org in found), glossary.UNREADABLE),
     )
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, value, explained in shown:
@@ -75,7 +74,7 @@ def figures(found: list[Organization], as_of: datetime) -> None:
             LONGEST_STALE[-1],
             key="pick_stale",
             on_change=_age_picked,
-            help=STALE_HELP,
+            help=glossary.STALE,
             width=160,
         )
 
@@ -102,7 +101,7 @@ def matrix(found: list[Organization], *, choosing: bool) -> None:
             "organization": st.column_config.TextColumn("Organization", width=190, pinned=True),
             **{
                 flag.name: st.column_config.TextColumn(
-                    flag.name, width=290, help=f"{flag.description} Default: {flag.default}. Owner: {flag.owner}."
+                    flag.name, width=290, help=glossary.flag(flag.description, flag.default, flag.owner)
                 )
                 for flag in FLAGS
             },

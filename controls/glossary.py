@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from queries.retrievals import POOL
+from analysis.replay_settings import AS_LOGGED
+from queries.retrievals import POOL, TOP
 
 FIND = (
     "An id or part of a name: organizations and projects by either, observations, retrievals and alerts by their id. "
     "Looked for in everything you may see."
 )
 SAVED_VIEW = "Keeps this page with its scope, filters and what is open, for you alone. Its link can be handed on."
+
+# Terms of several pages
+SIMHASH_BITS = (
+    "Two texts say the same if at most so many of the 64 bits of their fingerprints differ. "
+    f"Documented: {AS_LOGGED.bits}."
+)
+BOOST_SCALE = "Corroboration boost: scale · log₂(1 + others in the cluster). Documented: 0.1."
+RBO = (
+    "Rank-biased overlap of the two orders, p 0.9: 86 % of its weight lies on the first ten places. "
+    "1 is the same order, 0 nothing shared; above 0.9 little changed, below 0.7 much."
+)
+TAU = (
+    "Kendall's τ-b: pairs in the same order less those turned round, over all pairs. 1 the same order, 0 unrelated, "
+    "−1 reversed. Every rank counts alike, unlike RBO."
+)
+RANK_BY_RELEVANCE = "Its rank by relevance alone, from 1."
+RANK_WITH_FEEDBACK = "Its rank after feedback weights, from 1."
+OUTCOME = "How the session ended."
+
+
+def top_changed(top: int) -> str:
+    """How often feedback changes the first so many."""
+    return (
+        f"Share of comparable retrievals whose first {top} observations would have been others without feedback "
+        "weights. Comparable are those logged completely while weighting was on."
+    )
+
 
 # The trust strip
 LOG_COVERAGE_AND_POOL = (
@@ -24,7 +52,13 @@ FLIPS_OF_ORGANIZATION = (
 )
 OVERLAP_OF_ORGANIZATION = "Rank-biased overlap of the orders without and with feedback; 1: feedback moved nothing."
 DRIFT_OF_ORGANIZATION = "Contradictions nobody has looked at yet; all of them per 1 000 observations, at the last pass."
-COVERAGE_OF_ORGANIZATION = (
+
+# Overview
+OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
+RETRIEVALS = "Retrievals made in a session; others are never logged."
+RETRIEVALS_BY_DAY = "Retrievals per day; the last is not over."
+ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
+LOG_COVERAGE = (
     "Share of retrievals logged completely. Above 95 % is good; below 80 % read the other figures as a sample."
 )
 WEIGHTING_NOW = "On unless feedback_weighting_disabled is true."
@@ -33,6 +67,7 @@ OVERRIDE_AGE = (
     "For how long the oldest flag that was set here has stood. Stale: for longer than 90 days. "
     "Set outside: the audit has never heard of it, or knows another state."
 )
+OUTCOMES = "Accepted / rework / rejected, in percent of sessions with an outcome."
 
 # One observation
 WEIGHT = "Its feedback weight now: 1 at first, moved by how sessions ended that were given it."
@@ -45,9 +80,193 @@ SAID_BY_OTHERS = "Other observations in its cluster: near-duplicates by SimHash,
 
 # Feedback Impact
 MOVED_TIMES = "Retrievals that moved it up and down."
-RANK_WITH_FEEDBACK = "With feedback, from 1."
+QUERY_CONTAINS = "Keeps retrievals whose query contains these words as typed, in any case; % and _ mean themselves."
+TOP_K = "How many of the first ranks count as the top in “top k changed”."
+CELL_OF_THE_MAP = "The same as a click on the map: keeps the retrievals with a candidate at these two ranks."
+FLIPS_BY_FEEDBACK = "In the block and would not have been without feedback; as many were kept out."
+FLIPS_BY_FEEDBACK_PER_100 = (
+    "Observations that feedback brought into a block, per 100 retrievals with a logged block; as many were kept out."
+)
+BLOCK_CHANGED = (
+    "Share of retrievals with a logged block where at least one observation crossed the budget's cut: "
+    "in the block with feedback and not without, or the other way round."
+)
+MEAN_MOVE = (
+    "Places a candidate moved on average, either way: mean |rank without − rank with feedback|. "
+    "The mean with its sign is zero by construction and says nothing."
+)
+RBO_BY_FEEDBACK = f"The order without feedback against the one with it. {RBO}"
+TAU_BY_FEEDBACK = f"The order without feedback against the one with it. {TAU}"
+INJECTION_RATE = (
+    "Candidates that were injected, of all logged. Above 70 % nearly all that is found fits the budget; "
+    "40 to 70 % is usual; below 40 % the budget decides more than the ranking."
+)
+TOP_ONE_CHANGED = (
+    "Share of comparable retrievals whose first observation would have been another without feedback weights."
+)
+WEIGHT_DOMINANCE = (
+    "Within a retrieval var(ln weight) / (var(ln weight) + var(ln score)), averaged: how much of the "
+    "spread of the weighted score is the weight's. Above 0.5 weights order more than relevance does."
+)
+AVERAGE_OVER = "What it is an average over."
+
+# Inspector: the pipeline
+STAGES_THAT_RUN = "In the order in which they run. A stage put in starts from its documented defaults."
+PAIR_SCORER = "Default neural, after `make models`. To run none, take the cross-encoder out."
 
 
+def pipeline(*, boosted: bool) -> str:
+    """What the organization's own pipeline is, and what every preset takes from it."""
+    return (
+        f"The organization's own pipeline runs {'with' if boosted else 'without'} the corroboration boost, by its "
+        "flags. A preset's token budget follows the session's work, and weighting the organization's flag."
+    )
+
+
+def preset(value: str) -> str:
+    """What the preset has here."""
+    return f"Preset: {value}."
+
+
+def default(value: str, *, turned: bool) -> str:
+    """A knob's default, and the way back to it where it was turned."""
+    return f"Default {value}, reset by the button below." if turned else f"Default {value}."
+
+
+# Inspector: the list, the waterfall, pins
+ALL_DIGITS = "Scores as the library computed them, without rounding."
+PLACE = "After every stage but the budget, from 1."
+PLACE_AFTER_STAGE = "Empty where the stage dropped it."
+MOVED = "Against the order in which it was recalled."
+FOUND_BY = "The routes that found it and its place in each."
+LOGGED_PLACE = "Its place by weight when it was logged, from 1."
+WAS_GIVEN = "Whether it was in the logged block."
+TAKE_DOWN = "It is archived with your name, and no longer checked."
+
+# Inspector: why not
+GATE = "Every gate between the store and the memory block, in the order an observation passes them."
+GATE_RESULT = "Missed: this leg did not find it, another did."
+GATE_SCORE = "What it scored there, in full precision when you open the cell."
+GATE_LIMIT = "The score of the last row that passed, or the floor."
+
+# Inspector: pipelines compared
+COMPARE_WITH = "Up to three. A pipeline's text is what “copy as code” gives, for example Relevance~~Head~k~20."
+COMPARED_TOP_K = "How many of each list are drawn and compared."
+FAILED_OR_DEGRADED = (
+    "A list that failed is not an empty list, and one that is degraded may differ for that reason alone."
+)
+OVERLAP = "Shared observations among the best k, as a share of the shorter list's best k."
+JACCARD = "Shared observations among the best k of both, as a share of all different ones there."
+TAU_OF_SHARED = f"Of what both lists hold; a dash where fewer than two are shared. {TAU}"
+IN_BOTH = "Observations that both lists hold; τ-b is about their order."
+ENTER_BLOCK = "In the second's memory block and not in the first's."
+LEAVE_BLOCK = "In the first's memory block and not in the second's."
+AGAINST_A = "Against the block of A."
+RANK_IN_LIST = "A dash: not in its list."
+
+# What-if
+REPLAY = (
+    f"A replay reorders what was logged: at most {POOL} candidates of each retrieval. Nothing outside that pool can "
+    "enter, and agents would have gone on differently."
+)
+ORDER_CHANGED = "Share of the replayed retrievals in which any candidate would have another rank or another fate."
+TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} observations would be others."
+RBO_WITH_LOGGED = f"The order that was logged against this one. {RBO}"
+TAU_WITH_LOGGED = f"The order that was logged against this one, over all candidates. {TAU}"
+FLIPS_REPLAYED = (
+    "Observations that would enter (▲) or leave (▼) a memory block, per 100 retrievals: all that an agent can notice."
+)
+RANK_REPLAYED = "As logged → under these settings, from 1."
+WEIGHT_CHANGE = "0 is an exact tie."
+WEIGHTING_REPLAYED = "Exact in both directions: relevance and weight are logged either way."
+NORMALISE = "Min–max spreads relevance over 0–1 first, so that weights do not dominate. Documented: none."
+BOOST_SCALE_REPLAYED = (
+    f"{BOOST_SCALE} Any value but as logged counts clusters anew, among what existed at each retrieval."
+)
+BOOST_COUNTS = "The other members of a cluster (documented), or only the other agents among them."
+LAMBDA = "Maximal marginal relevance over the stored vectors. Live has none; Memsense documents 0.78."
+DUPLICATE_COSINE = "Rows at least this alike wait until nothing else is left. Documented: 0.94."
+BLOCK_BUDGET = (
+    "Of the memory block. As logged: bug fixes 750, features 400, refactoring 600, chores 300, other work 500."
+)
+
+# Corroboration
+NEAR_BY = (
+    "SimHash compares words, bit by bit (documented). Embedding compares meaning: it finds the same said in other "
+    "words, and also takes an opposite for the same more often."
+)
+LEAST_COSINE = "Vectors with at least this cosine say the same. Documented as Memsense's duplicate threshold: 0.94."
+CLUSTERS = (
+    "Groups of two observations or more that say the same, inside one project. Chained: two members lie further apart "
+    "than the threshold, joined only by those between them."
+)
+CORROBORATED = "Observations that are in a cluster, of the newest 10,000."
+INDEPENDENT = (
+    "Clusters that two agents or more stand behind. The rest is one agent repeating itself, or names no agent."
+)
+DISPUTED = "Clusters in which a member contradicts the canonical: near in words, opposite in what they say."
+BOOSTED_SHARE = (
+    "Retrievals of the window with a candidate that is in a cluster today, as the sliders stand. Beside it: those that "
+    "had a boost when they were logged."
+)
+BOOST_BY_MEMBERS = "As configured: by members."
+BOOST_BY_AGENTS = "The boost if only other agents counted."
+RANK_WITH_BOOST = "Its rank without → with this boost."
+ENTERED = "Observations that enter the block."
+LEFT = "Observations that leave the block."
+
+# Drift Alerts
+DRIFT_THRESHOLD = (
+    "Share of the smaller claim's words that both sides must have in common; what one side says was replaced by "
+    "something else counts whatever the share. Documented: 0.5. "
+    "Lower finds more and is wrong more often; the curve below says how often, by this organization's verdicts."
+)
+LEAST_SEVERITY = "Hides alerts below this severity, 0 to 100. Documented: 0, which hides none."
+EITHER_AGENT = "On either side."
+ALERTS_LISTED = "Alerts that pass the filters, of all at this threshold."
+ALERTS_NEW = "Of all alerts at this threshold, those that nobody has looked at, or whose text changed since."
+ALERTS_REACHED = "Open alerts of which at least one statement was injected in the window."
+ALERTS_BOTH = (
+    "Open alerts of which both statements were injected into one session of the window: its agent had to choose."
+)
+ALERTS_RIGHT = "Of this organization's judged alerts at or above the threshold, those resolved and not false positives."
+HARM = (
+    "Severity · (1 + reach + 2 · together) / 4, with reach = min(1, log₂(1 + injections of both sides) / 10) and "
+    "together = min(1, log₂(1 + sessions given both) / 5). A quarter of the severity while nobody was given either."
+)
+SEVERITY = "100 · (0.4 · recency + 0.3 · domain + 0.3 · frequency) · (1 − gap / 2)."
+SEVERITY_IN_PARTS = "Recency, domain, frequency and gap, each 0 to 1; the numbers stand at the right."
+SEVERITY_PARTS = {
+    "recency": "Of the newer statement, in whole days: exp(−days / 30).",
+    "domain": "1 where a side speaks of security or compliance, 0.4 elsewhere.",
+    "frequency": "Of what is said: min(1, log₂(1 + observations on both sides) / 3).",
+    "gap": "Difference of the two weights: feedback has begun to decide, so it lowers the severity.",
+}
+GIVEN_BOTH = "Sessions of the window that were given both."
+SIDES_INJECTED = "Retrievals of the window that injected the older / the newer."
+CLAIM_OVERLAP = "Share of the smaller claim's words that both have."
+AROSE = "When the newer one was written."
+
+# Feature Flags
+ORGANIZATIONS = "Organizations in this scope."
+OVERRIDES = "Known flags that are set to on or off."
+STALE = "An override counts as stale once it has stood for more than so many days since it was last changed here."
+SET_OUTSIDE = "Not what the audit says last: other software set it."
+UNREADABLE = "Not a valid flag object; never overwritten."
+REASON = "Kept in the audit for good, with your name, the time and the preview's figures."
+REPLAYED_OF_LOGGED = "Retrievals replayed, of those logged."
+FLAG_PREVIEW = (
+    "Each logged retrieval is ranked again with the flag turned, from the scores in the log. Nothing outside the "
+    "logged candidates can enter. A flip is an observation that enters or leaves a memory block."
+)
+
+
+def flag(description: str, default: str, owner: str) -> str:
+    """A flag as the registry describes it."""
+    return f"{description} Default: {default}. Owner: {owner}."
+
+
+# Health
 def check(formula: str, bands: str, todo: str) -> str:
     """A check of Health: how it is formed, how it is read, and what to do."""
     return f"{formula}. {bands}. When it is red: {todo}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from controls import impact_cells
+from controls import glossary, impact_cells
 from controls.address import said, say
 from controls.impact_filters import choose_cell
 from controls.messages import MISSING, counted, number, percent
@@ -136,7 +136,7 @@ def retrievals(listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] 
             "at": st.column_config.DatetimeColumn("When (UTC)", format=WHEN, timezone="UTC", width=140),
             "query": st.column_config.TextColumn("Query", width=330),
             "flips": st.column_config.NumberColumn(
-                "Flips", width=65, help="In the block and would not have been without feedback; as many were kept out."
+                "Flips", width=65, help=glossary.FLIPS_BY_FEEDBACK
             ),
             "shift": st.column_config.NumberColumn("Places moved", width=100, format="localized"),
             "top": st.column_config.TextColumn(f"Top {top}", width=95),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from controls import glossary
 from controls.address import say
 from controls.impact_filters import choose_cell
 from controls.messages import counted
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 EVERY = "every cell"
 PICKED = "pick_cell"
-HELP = "The same as a click on the map: keeps the retrievals with a candidate at these two ranks."
 
 
 def choose(moves: pd.DataFrame, cell: tuple[int, int] | None) -> None:
@@ -29,7 +29,15 @@ def choose(moves: pd.DataFrame, cell: tuple[int, int] | None) -> None:
     if cell is not None and cell not in held:
         cells[_label(cell, 0)] = cell
     st.session_state[PICKED] = next(label for label, key in cells.items() if key == cell)
-    st.selectbox("Cell of the map", list(cells), key=PICKED, on_change=_picked, args=(cells,), width=270, help=HELP)
+    st.selectbox(
+        "Cell of the map",
+        list(cells),
+        key=PICKED,
+        on_change=_picked,
+        args=(cells,),
+        width=270,
+        help=glossary.CELL_OF_THE_MAP,
+    )
 
 
 def _label(cell: tuple[int, int], count: int) -> str:

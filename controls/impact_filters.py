@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from controls import glossary
 from controls.address import not_understood, said, say
 from controls.loading import load, shape
 from queries.impact.selection import LONGEST, NO_OUTCOME, Choices, Filters, Selection
@@ -22,8 +23,6 @@ ALL = ""
 OUTCOME_NAMES = {ALL: "Any outcome", **{name: name.capitalize() for name in OUTCOMES}, NO_OUTCOME: "No outcome"}
 WEIGHTING_NAMES = {ALL: "On and off", "on": "On", "off": "Off"}
 PARTS = {"movers": "Movers", "weights": "Weights", "outcomes": "Outcomes", "measures": "All measures"}
-CONTAINS = "Keeps retrievals whose query contains these words as typed, in any case; % and _ mean themselves."
-DEPTH = "How many of the first ranks count as the top in “top k changed”."
 DEEPEST_RANK = 1_000_000
 
 
@@ -128,7 +127,7 @@ def _words() -> str | None:
     st.session_state["pick_query"] = words or ALL
     st.text_input(
         "Query contains", key="pick_query", on_change=_picked, args=("query",), max_chars=LONGEST, width=180,
-        help=CONTAINS,
+        help=glossary.QUERY_CONTAINS,
     )  # fmt: skip
     return words
 
@@ -141,7 +140,9 @@ def _said_depth() -> int | None:
 def _depth() -> int:
     top = _said_depth() or TOP
     st.session_state["pick_k"] = top
-    st.number_input("Top k", 1, POOL, step=1, key="pick_k", on_change=_picked, args=("k",), width=100, help=DEPTH)
+    st.number_input(
+        "Top k", 1, POOL, step=1, key="pick_k", on_change=_picked, args=("k",), width=100, help=glossary.TOP_K
+    )
     return top
 
 

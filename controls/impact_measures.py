@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from controls import glossary
 from controls.messages import MISSING
 
 if TYPE_CHECKING:
@@ -57,32 +58,16 @@ def _share(name: str, label: str, part: str, whole: str, explained: str) -> Meas
 def measures(top: int) -> list[Measure]:
     """All nine, the first five for the head of the page."""
     return [
-        _share("top_k", f"Top {top} changed", "top_k", "comparable",
-               f"Share of comparable retrievals whose first {top} would have been others without feedback weights."),
-        _share("block", "Block changed", "block_changed", "block_known",
-               "Share of retrievals with a logged block where at least one observation crossed the budget's cut: "
-               "in the block with feedback and not without, or the other way round."),
-        Measure("move", "Mean move", "shift", "candidates",
-                "Places a candidate moved on average, either way: mean |rank without − rank with feedback|. "
-                "The mean with its sign is zero by construction and says nothing."),
-        Measure("overlap", "RBO", "overlap", "comparable",
-                "Rank-biased overlap, p 0.9, of the order without feedback and with it: 1 is the same order. "
-                "The first ten ranks carry 86 % of it. Above 0.9 little changed, below 0.7 much."),
-        _share("rate", "Injection rate", "injected", "block_rows",
-               "Candidates that were injected, of all logged. Above 70 % nearly all that is found fits the budget; "
-               "40 to 70 % is usual; below 40 % the budget decides more than the ranking."),
-        _share("top_one", "Top 1 changed", "top_one", "comparable",
-               "Share of comparable retrievals whose first observation would have been another without feedback."),
-        Measure("flips", "Flips per 100", "flips", "block_known",
-                "Observations that feedback brought into a block, per 100 retrievals with a logged block; as many were "
-                "kept out.", scale=100),
-        Measure("tau", "Kendall τ-b", "tau", "tau_known",
-                "Pairs in the same order with and without feedback less those turned round, over all pairs: 1 same, "
-                "0 unrelated, −1 reversed. Every rank counts alike, unlike RBO."),
-        Measure("dominance", "Weight dominance", "dominance", "dominance_known",
-                "var(ln weight) / (var(ln weight) + var(ln score)) within a retrieval, averaged: how much of the "
-                "spread of the weighted score is the weight's. Above 0.5 weights order more than relevance does."),
-    ]  # fmt: skip
+        _share("top_k", f"Top {top} changed", "top_k", "comparable", glossary.top_changed(top)),
+        _share("block", "Block changed", "block_changed", "block_known", glossary.BLOCK_CHANGED),
+        Measure("move", "Mean move", "shift", "candidates", glossary.MEAN_MOVE),
+        Measure("overlap", "RBO", "overlap", "comparable", glossary.RBO_BY_FEEDBACK),
+        _share("rate", "Injection rate", "injected", "block_rows", glossary.INJECTION_RATE),
+        _share("top_one", "Top 1 changed", "top_one", "comparable", glossary.TOP_ONE_CHANGED),
+        Measure("flips", "Flips per 100", "flips", "block_known", glossary.FLIPS_BY_FEEDBACK_PER_100, scale=100),
+        Measure("tau", "Kendall τ-b", "tau", "tau_known", glossary.TAU_BY_FEEDBACK),
+        Measure("dominance", "Weight dominance", "dominance", "dominance_known", glossary.WEIGHT_DOMINANCE),
+    ]
 
 
 def band(name: str, value: float | None) -> str:
@@ -151,7 +136,7 @@ def table(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top
             "before": st.column_config.TextColumn("Before", width=80),
             "change": st.column_config.TextColumn("Change", width=90),
             "trend": st.column_config.LineChartColumn("By day", width=150),
-            "of": st.column_config.NumberColumn("Of", width=80, format="localized", help="What it is an average over."),
+            "of": st.column_config.NumberColumn("Of", width=80, format="localized", help=glossary.AVERAGE_OVER),
             "exact": st.column_config.TextColumn("All digits", width=170),
             "read": st.column_config.TextColumn("Read it so", width=600),
         },

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.inspection import before_budget, left_out, listed, neighbours, text_of
-from controls import address
+from controls import address, glossary
 from controls.links import observation_address
 from controls.messages import counted
 from ranking.pair_scorer import ScorerUsed
@@ -93,8 +93,7 @@ def heading(found: Retrieval, label: str) -> None:
 def _all_digits(key: str) -> bool:
     """Whether scores are shown as the library computed them; the address says so."""
     st.session_state[key] = address.said(DIGITS) == ALL
-    help_ = "Scores as the library computed them, without rounding."
-    return st.toggle("All digits", key=key, on_change=_digits_toggled, args=(key,), help=help_)
+    return st.toggle("All digits", key=key, on_change=_digits_toggled, args=(key,), help=glossary.ALL_DIGITS)
 
 
 def _digits_toggled(key: str) -> None:
@@ -124,7 +123,7 @@ def bars(frame: pd.DataFrame) -> None:
             "stage": st.column_config.TextColumn("Stage", width=105),
             "delta": st.column_config.TextColumn("Change", width=wide, alignment="right"),
             "score": st.column_config.TextColumn("Score after", width=wide, alignment="right"),
-            "place": st.column_config.NumberColumn("Place", width=55, help="Empty where the stage dropped it."),
+            "place": st.column_config.NumberColumn("Place", width=55, help=glossary.PLACE_AFTER_STAGE),
             "how": st.column_config.TextColumn("How", width=285),
         },
     )
@@ -185,15 +184,15 @@ def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
     config = st.column_config
     return {
         "open": config.ButtonColumn("", width=65, type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)),
-        "place": config.NumberColumn("Place", width=55, help="After every stage but the budget, from 1."),
-        "moved": config.TextColumn("Moved", width=60, help="Against the order in which it was recalled."),
+        "place": config.NumberColumn("Place", width=55, help=glossary.PLACE),
+        "moved": config.TextColumn("Moved", width=60, help=glossary.MOVED),
         "block": config.CheckboxColumn("In block", width=65),
         "score": config.TextColumn("Score", width=180 if exact else 75, alignment="right"),
         "memory": config.TextColumn("Memory", width=215),
         "why": config.TextColumn("Why above the one below: the stage that decided", width=400),
-        "routes": config.TextColumn("Found by", width=200, help="The routes that found it and its place in each."),
-        "logged": config.NumberColumn("Logged place", width=95, help="Its place by weight when it was logged, from 1."),
-        "given": config.CheckboxColumn("Was given", width=80, help="Whether it was in the logged block."),
+        "routes": config.TextColumn("Found by", width=200, help=glossary.FOUND_BY),
+        "logged": config.NumberColumn("Logged place", width=95, help=glossary.LOGGED_PLACE),
+        "given": config.CheckboxColumn("Was given", width=80, help=glossary.WAS_GIVEN),
         "text": config.TextColumn("Text", width="large"),
         "id": config.TextColumn("Id", width="small"),
     }

@@ -6,6 +6,7 @@ the other's address, then the other page. Whoever comes back to the first is sho
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
@@ -33,26 +34,30 @@ def retrieval_address(retrieval: str) -> Address:
     return scope_address() | {"retrieval": str(retrieval)}
 
 
+@dataclass(frozen=True)
+class Heading:
+    """What stands above a column of buttons, how wide it is, and what it means."""
+
+    label: str = ""
+    width: int | Literal["small"] = "small"
+    explained: str | None = None
+
+
+UNNAMED = Heading()
+
+
 def open_column(
-    key: str,
-    ids: Sequence[str],
-    page: str,
-    name: str,
-    label: str = "",
-    *,
-    width: int | Literal["small"] = "small",
-    help: str | None = None,  # noqa: A002 - Streamlit's own word
-    **more: str,
+    key: str, ids: Sequence[str], page: str, name: str, heading: Heading = UNNAMED, **more: str
 ) -> ButtonColumnResult | ColumnConfig:
     """A column of buttons that open a page at the row's id; ``more`` stands in the address beside it.
 
     The ids go along as they were when the row was drawn: a table that has changed meanwhile cannot lead astray.
     """
     return st.column_config.ButtonColumn(
-        label,
-        width=width,
+        heading.label,
+        width=heading.width,
         type="tertiary",
-        help=help,
+        help=heading.explained,
         key=key,
         on_click=_clicked,
         args=(key, tuple(ids), page, name, more),

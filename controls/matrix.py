@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controls import glossary, links
+from controls import glossary
 from controls.flag_states import organizations
 from controls.flags import DEFAULT_STALE
+from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, number, percent
 from controls.observation import OUR_SCHEMA
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 
     from queries.scope import Scope
 
-# Column: its heading and width, the page its cells open, what names the organization there, and what it means.
+# Column: its heading, the page its cells open, and what names the organization there.
 CELLS = {
-    "flips": ("Flips / 100", 85, "feedback_impact.py", "org", glossary.FLIPS_OF_ORGANIZATION),
-    "overlap": ("RBO", 65, "feedback_impact.py", "org", glossary.OVERLAP_OF_ORGANIZATION),
-    "alerts": ("Drift", 115, "drift_alerts.py", "org", glossary.DRIFT_OF_ORGANIZATION),
-    "coverage": ("Log coverage", 105, "health.py", "org", glossary.COVERAGE_OF_ORGANIZATION),
-    "weighting": ("Weighting now", 115, "feature_flags.py", "target", glossary.WEIGHTING_NOW),
-    "boost": ("Boost now", 95, "feature_flags.py", "target", glossary.BOOST_NOW),
-    "override": ("Override age", 105, "feature_flags.py", "target", glossary.OVERRIDE_AGE),
+    "flips": (Heading("Flips / 100", 85, explained=glossary.FLIPS_OF_ORGANIZATION), "feedback_impact.py", "org"),
+    "overlap": (Heading("RBO", 65, explained=glossary.OVERLAP_OF_ORGANIZATION), "feedback_impact.py", "org"),
+    "alerts": (Heading("Drift", 115, explained=glossary.DRIFT_OF_ORGANIZATION), "drift_alerts.py", "org"),
+    "coverage": (Heading("Log coverage", 105, explained=glossary.LOG_COVERAGE), "health.py", "org"),
+    "weighting": (Heading("Weighting now", 115, explained=glossary.WEIGHTING_NOW), "feature_flags.py", "target"),
+    "boost": (Heading("Boost now", 95, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
+    "override": (Heading("Override age", 105, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
 }
 PER, PER_MILLE = 100, 1_000
 
@@ -37,8 +38,7 @@ PER, PER_MILLE = 100, 1_000
 def columns(orgs: Iterable[str]) -> dict[str, Any]:
     """The columns of the matrix, every cell of which opens its page at that organization."""
     return {
-        name: links.open_column(f"cell_{name}", tuple(orgs), page, at, label, width=width, help=explained)
-        for name, (label, width, page, at, explained) in CELLS.items()
+        name: open_column(f"cell_{name}", tuple(orgs), page, at, heading) for name, (heading, page, at) in CELLS.items()
     }
 
 

@@ -206,9 +206,6 @@ def left_out(what: str, error: StoreError) -> None:
     st.warning(f"{what} could not be read. {error.sentence}", icon=":material/database_off:")
 
 
-REASON_HELP = "Kept in the audit for good, with your name, the time and the preview's figures."
-
-
 def read_only_store() -> None:
     """A store that is only read here: what would switch writing on."""
     st.info(

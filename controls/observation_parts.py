@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from controls import address, links, messages, observations
+from controls import address, glossary, links, messages, observations
 from controls.loading import load
 from controls.messages import MISSING, counted, number
 from controls.observation import OUR_SCHEMA
@@ -74,12 +74,12 @@ def retrievals(found: Dossier) -> None:
             ),
             "at": st.column_config.DatetimeColumn("When (UTC)", format=observations.WHEN, timezone="UTC", width=135),
             "query": st.column_config.TextColumn("Query", width=300),
-            "unweighted": st.column_config.NumberColumn("Unweighted", help="Its rank by relevance alone, from 1."),
-            "weighted": st.column_config.NumberColumn("Weighted", help="Its rank after feedback weights, from 1."),
+            "unweighted": st.column_config.NumberColumn("Unweighted", help=glossary.RANK_BY_RELEVANCE),
+            "weighted": st.column_config.NumberColumn("Weighted", help=glossary.RANK_WITH_FEEDBACK),
             "moved": st.column_config.TextColumn("Moved"),
             "injected": st.column_config.TextColumn("Injected"),
             "weighting": st.column_config.TextColumn("Weighting"),
-            "outcome": st.column_config.TextColumn("Outcome", help="How the session ended."),
+            "outcome": st.column_config.TextColumn("Outcome", help=glossary.OUTCOME),
             "session": st.column_config.TextColumn("Session"),
         },
     )

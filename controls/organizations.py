@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls import matrix
+from controls import glossary, matrix
 from controls.messages import MISSING, compared, counted, number, percent
 from controls.scope import enter
 from controls.trust import Trust
 from queries.organizations import SHOWN, FlagStates, flag_states
+from queries.retrievals import TOP
 from queries.schema import OUTCOMES
 
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ UP = "#1B7F79"
 
 SMALLEST_CHANGE = 0.05  # percentage points
 METRIC_WIDTH = 144  # three beside each other on a narrow window
-OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
-RETRIEVALS = "Retrievals made in a session; others are never logged."
-TOP_CHANGED = (
-    "Share of retrievals whose first five observations would have been others without feedback weights. "
-    "Counts complete retrievals made while weighting was on."
-)
-ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
-COVERAGE = "Share of retrievals logged completely. Above 95 % is good; below 80 % read the other figures as a sample."
 WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
 BOOST = {"on": "on", "off": "off", "absent": "off (default)"}
 
@@ -67,11 +60,11 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame, scope: Scope) -> None:
     new = f"{now['new_observations']:+,.0f} new"
     retrieved = _change(now["retrievals"], then["retrievals"])
     shown = (
-        ("Observations", number(now["observations"]), new, OBSERVATIONS),
-        ("Retrievals", number(now["retrievals"]), retrieved, RETRIEVALS),
-        ("Top 5 changed", *_share(now, then, "moved", "measured"), TOP_CHANGED),
-        ("Accepted", *_share(now, then, "accepted", "judged"), ACCEPTED),
-        ("Log coverage", *_share(now, then, "complete", "retrievals"), COVERAGE),
+        ("Observations", number(now["observations"]), new, glossary.OBSERVATIONS),
+        ("Retrievals", number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
+        ("Top 5 changed", *_share(now, then, "moved", "measured"), glossary.top_changed(TOP)),
+        ("Accepted", *_share(now, then, "accepted", "judged"), glossary.ACCEPTED),
+        ("Log coverage", *_share(now, then, "complete", "retrievals"), glossary.LOG_COVERAGE),
     )
     # Side by side where there is room, on further lines where there is not.
     with st.container(horizontal=True, gap="small"):
@@ -107,21 +100,23 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
             "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
             "open": entered,
             **matrix.columns(overview["org_id"]),
-            "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized", help=RETRIEVALS),
+            "retrievals": st.column_config.NumberColumn(
+                "Retrievals", width=85, format="localized", help=glossary.RETRIEVALS
+            ),
             "changed": st.column_config.ProgressColumn(
-                "Top 5 changed", width=125, format="%.3g %%", min_value=0, max_value=100, help=TOP_CHANGED
+                "Top 5 changed", width=125, format="%.3g %%", min_value=0, max_value=100, help=glossary.top_changed(TOP)
             ),
-            "outcomes": st.column_config.TextColumn(
-                "Outcomes", width=105, help="Accepted / rework / rejected, in percent of sessions with an outcome."
-            ),
+            "outcomes": st.column_config.TextColumn("Outcomes", width=105, help=glossary.OUTCOMES),
             "by day": st.column_config.BarChartColumn(
                 "By day",
                 width=120,
                 y_min=0,
                 color=UP,
-                help="Retrievals per day; the last is not over.",
+                help=glossary.RETRIEVALS_BY_DAY,
             ),
-            "observations": st.column_config.NumberColumn("Observations", format="localized", help=OBSERVATIONS),
+            "observations": st.column_config.NumberColumn(
+                "Observations", format="localized", help=glossary.OBSERVATIONS
+            ),
             "id": st.column_config.TextColumn("Id", width="small"),
         },
     )

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.inspection import before_budget
 from analysis.pins import Outcome, PinResult, pin_of, to_json
-from controls import loading, messages
+from controls import glossary, loading, messages
 from controls.access import NotAllowedError, require
 from controls.choosing import choose_one
 from controls.downloads import download
@@ -152,7 +152,7 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
             if writable:
                 st.button(
                     "Take down", key="pin_archive", on_click=_archive, args=(store, org, chosen.id),
-                    icon=":material/delete:", help="It is archived with your name, and no longer checked.",
+                    icon=":material/delete:", help=glossary.TAKE_DOWN,
                 )  # fmt: skip
     if chosen is not None and chosen.pin is not None:
         include = [f"must be in the block: {label}" for label in chosen.pin.must_include]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.inspection import stage_name
-from controls import address, parts, threshold
+from controls import address, glossary, parts, threshold
 from controls.stages import (
     KNOBS,
     NAMES,
@@ -118,11 +118,9 @@ def _preset(asked: Asked) -> str:
     named = address.said("preset")
     chosen = named if named in PRESETS else OWN
     st.session_state["pick_preset"] = chosen
-    runs = "with" if asked.flags.boost else "without"
     st.selectbox(
         "Pipeline", LABELS, format_func=LABELS.__getitem__, key="pick_preset", on_change=_preset_picked,
-        help=f"The organization's own pipeline runs {runs} the corroboration boost, by its flags. "
-        "A preset's token budget follows the session's work, and weighting the organization's flag.",
+        help=glossary.pipeline(boosted=asked.flags.boost),
     )  # fmt: skip
     if named is not None and named not in PRESETS:
         st.caption(":orange[:material/warning: The pipeline in this link is unknown; showing the organization's own.]")
@@ -155,7 +153,7 @@ def _start(stages: Pipeline, base: Pipeline, shown: frozenset[str]) -> None:
         st.session_state["pick_start"] = start
         st.selectbox(
             "Recalled by", STARTS, format_func=START_LABELS.__getitem__, key="pick_start", on_change=_start_picked,
-            args=(stages, base), help=f"Preset: {START_LABELS[start_of(base)]}.",
+            args=(stages, base), help=glossary.preset(START_LABELS[start_of(base)]),
         )  # fmt: skip
         for knob in knobs_of(stages[0]):
             default = getattr(base[0] if type(base[0]) is type(stages[0]) else STARTS[start], knob.field)
@@ -172,7 +170,7 @@ def _pick_parts(stages: Pipeline, base: Pipeline) -> None:
     st.pills(
         "Stages that run", list(PARTS), selection_mode="multi", format_func=lambda part: _label(PARTS[part]),
         key="pick_parts", on_change=_parts_picked, args=(stages, base), wrap=True,
-        help="In the order in which they run. A stage put in starts from its documented defaults.",
+        help=glossary.STAGES_THAT_RUN,
     )  # fmt: skip
 
 
@@ -211,9 +209,7 @@ def _knob(knob: Knob, stages: Pipeline, base: Pipeline, default: Any) -> None:  
     value, key = getattr(stage, knob.field), f"turn_{knob.key}"
     st.session_state[key] = value
     shared: dict[str, Any] = {"key": key, "on_change": _turned, "args": (knob, stages, base)}
-    told = f"Default {shown(default)}."
-    if value != default:
-        told = f"Default {shown(default)}, reset by the button below."
+    told = glossary.default(shown(default), turned=value != default)
     if knob.switch:
         st.toggle(knob.label, help=told, **shared)
     elif knob.options is not None:
@@ -265,7 +261,7 @@ def _pick_scorer(own: PairScorer) -> None:
     st.session_state["pick_scorer"] = _scorer(own)
     st.segmented_control(
         "Pairs are scored by", _scorers(own), key="pick_scorer", required=True, on_change=_scorer_picked,
-        help="Default neural, after `make models`. To run none, take the cross-encoder out.",
+        help=glossary.PAIR_SCORER,
     )  # fmt: skip
 
 

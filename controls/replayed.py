@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.replay_pool import REASONS
 from charts.flips import around_the_switch, movers
-from controls import links, loading
+from controls import glossary, links, loading
 from controls.messages import MISSING, counted, number, percent
 from controls.what_if import AS_LOGGED, OFF
 from queries.replay_shown import ShownObservations, ShownRetrievals
@@ -29,20 +29,6 @@ METRIC_WIDTH = 144
 QUIET = {"displayModeBar": False}
 INK = {"light": "#1D2B33", "dark": "#E4EAED"}
 GONE = "(deleted, or not yours to see)"
-CAVEAT = (
-    "A replay reorders what was logged: at most 20 candidates of each retrieval. Nothing outside that pool can enter, "
-    "and agents would have gone on differently."
-)
-CHANGED = "Share of the replayed retrievals in which any candidate would have another rank or another fate."
-TOP_CHANGED = f"Share whose first {TOP} observations would be others."
-RBO = (
-    "Rank-biased overlap with the order that was logged, p 0.9: 86 % of its weight lies on the first ten places. "
-    "1 is the same order; above 0.9 few would notice, below 0.7 it is another ranking."
-)
-TAU = "Kendall's τ-b with the order that was logged, over all candidates: 1 the same, 0 unrelated, −1 reversed."
-FLIPS = (
-    "Observations that would enter (▲) or leave (▼) a memory block, per 100 retrievals: all that an agent can notice."
-)
 
 
 def coverage(found: Coverage, as_of: str) -> None:
@@ -53,27 +39,27 @@ def coverage(found: Coverage, as_of: str) -> None:
         f"as of {datetime.fromisoformat(as_of):%H:%M} UTC · coverage {share}: {number(found.replayed)} of "
         f"{counted(found.logged, 'logged retrieval')} replayed"
     )
-    st.markdown(" · ".join(f":small[{part}]" for part in (*lost, f":gray[{facts}]")), help=CAVEAT)
+    st.markdown(" · ".join(f":small[{part}]" for part in (*lost, f":gray[{facts}]")), help=glossary.REPLAY)
 
 
 def figures(found: Replay) -> None:
     """Five figures of the replayed retrievals."""
     count = found.coverage.replayed
     shown = (
-        ("Order changed", percent(found.changed, count), f"{number(found.changed)} retrievals", CHANGED),
+        ("Order changed", percent(found.changed, count), f"{number(found.changed)} retrievals", glossary.ORDER_CHANGED),
         (
             f"Top {TOP} changed",
             percent(found.top_changed, count),
             f"{number(found.top_changed)} retrievals",
-            TOP_CHANGED,
+            glossary.TOP_CHANGED_REPLAYED,
         ),
-        ("Mean RBO", _digits(found.rbo), None, RBO),
-        ("Mean τ-b", _digits(found.tau), None, TAU),
+        ("Mean RBO", _digits(found.rbo), None, glossary.RBO_WITH_LOGGED),
+        ("Mean τ-b", _digits(found.tau), None, glossary.TAU_WITH_LOGGED),
         (
             "Flips per 100",
             _digits(100 * (found.entered + found.left) / count if count else None),
             f"▲ {number(found.entered)} ▼ {number(found.left)}",
-            FLIPS,
+            glossary.FLIPS_REPLAYED,
         ),
     )
     with st.container(horizontal=True, gap="small"):
@@ -142,7 +128,7 @@ def flips(found: Replay, scope: Scope) -> None:
             "open": links.open_column("flips_open", tuple(rows["observation"]), "observation.py", "observation"),
             "inspect": links.open_column("flips_inspect", tuple(rows["retrieval"]), "inspector.py", "retrieval"),
             "change": st.column_config.TextColumn("In or out", width=85),
-            "rank": st.column_config.TextColumn("Rank", width=80, help="As logged → under these settings, from 1."),
+            "rank": st.column_config.TextColumn("Rank", width=80, help=glossary.RANK_REPLAYED),
             "text": st.column_config.TextColumn("Observation", width=520),
             "observation": st.column_config.TextColumn("Id", width=120),
             "retrieval": st.column_config.TextColumn("Retrieval", width=120),
@@ -162,7 +148,7 @@ def worst(found: Replay, scope: Scope) -> None:
         rows,
         "worst",
         {
-            "rbo": st.column_config.NumberColumn("RBO", width=70, format="%.3f", help=RBO),
+            "rbo": st.column_config.NumberColumn("RBO", width=70, format="%.3f", help=glossary.RBO_WITH_LOGGED),
             "top_changed": st.column_config.CheckboxColumn(f"Top {TOP} changed", width=105),
             "entered": st.column_config.NumberColumn("▲ in", width=60),
             "left": st.column_config.NumberColumn("▼ out", width=60),
@@ -199,7 +185,7 @@ def fragile(found: Replay, scope: Scope) -> None:
         "fragile",
         {
             "change": st.column_config.NumberColumn(
-                "Weight change", width=100, format="%.2g", help="0 is an exact tie."
+                "Weight change", width=100, format="%.2g", help=glossary.WEIGHT_CHANGE
             ),
             "upper": st.column_config.TextColumn("Inside", width=230),
             "lower": st.column_config.TextColumn("Outside", width=230),

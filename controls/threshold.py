@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.replay_settings import AS_LOGGED
 from analysis.voices import recounted
-from controls import address, loading
+from controls import address, glossary, loading
 from queries.errors import StoreError
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 BITS = "bits"
 LAST_PASS, MOST = AS_LOGGED.bits, 16
 BOX = "pick_bits"
-HELP = f"Two texts say the same if at most so many of the 64 bits of their fingerprints differ. Default {LAST_PASS}."
 OF_THE_PASS = (
     f"Voices are those of the last aggregation pass, within {LAST_PASS} bits. Any other value counts them anew."
 )
@@ -36,7 +35,7 @@ def choose() -> None:
     """The slider, and in a sentence what it means where it stands."""
     bits = said()
     st.session_state[BOX] = LAST_PASS if bits is None else bits
-    st.slider("SimHash bits", 0, MOST, key=BOX, on_change=_picked, help=HELP)
+    st.slider("SimHash bits", 0, MOST, key=BOX, on_change=_picked, help=glossary.SIMHASH_BITS)
     if bits is None:
         st.caption(OF_THE_PASS)
         return

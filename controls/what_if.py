@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.replay_map import BOOSTS, LAMBDAS
 from analysis.replay_settings import WhatIf
-from controls import knobs
+from controls import glossary, knobs
 from controls.address import say
 from controls.knobs import Knob
 from ranking.clusters import CountBy
@@ -24,37 +24,36 @@ def _numbers(*numbers: float) -> tuple[str, ...]:
 
 WEIGHTING = Knob(
     "w", "Feedback weighting", (AS_LOGGED, "on", OFF), AS_LOGGED,
-    "Exact in both directions: relevance and weight are logged either way.",
+    glossary.WEIGHTING_REPLAYED,
 )  # fmt: skip
 NORMALISE = Knob(
     "norm", "Relevance before weighting", ("none", "minmax"), "none",
-    "Min–max spreads relevance over 0–1 first, so that weights do not dominate. Documented: none.",
+    glossary.NORMALISE,
 )  # fmt: skip
 BOOST = Knob(
     "boost", "Boost scale", (AS_LOGGED, *_numbers(0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1)), AS_LOGGED,
-    "Corroboration boost: scale · log₂(1 + others who said the same). Documented: 0.1. Any value but as logged counts "
-    "clusters anew, among what existed at each retrieval.",
+    glossary.BOOST_SCALE_REPLAYED,
 )  # fmt: skip
 BITS = Knob(
     "bits", "SimHash bits", tuple(str(bits) for bits in range(17)), "3",
-    "Texts within so many bits of 64 count as saying the same. Documented: 3.",
+    glossary.SIMHASH_BITS,
 )  # fmt: skip
 COUNT_BY = Knob(
     "by", "Boost counts", ("members", "agents"), "members",
-    "The other members of a cluster (documented), or only the other agents among them.",
+    glossary.BOOST_COUNTS,
 )  # fmt: skip
 LAMBDA = Knob(
     "lam", "λ, score against difference",
     (OFF, *_numbers(1, 0.98, 0.95, 0.9, 0.85, 0.78, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0)), OFF,
-    "Maximal marginal relevance over the stored vectors. Live has none; Memsense documents 0.78.",
+    glossary.LAMBDA,
 )  # fmt: skip
 DUPLICATE = Knob(
     "dup", "Duplicate from cosine", _numbers(0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 1), "0.94",
-    "Rows at least this alike wait until nothing else is left. Documented: 0.94.",
+    glossary.DUPLICATE_COSINE,
 )  # fmt: skip
 TOKENS = Knob(
     "tokens", "Token budget", (AS_LOGGED, *_numbers(100, 200, 300, 400, 500, 600, 750, 1000, 1500, 2000)), AS_LOGGED,
-    "Of the memory block. As logged: bug fixes 750, features 400, refactoring 600, chores 300, other work 500.",
+    glossary.BLOCK_BUDGET,
 )  # fmt: skip
 PANELS = {"flips": "Flips", "worst": "Worst retrievals", "fragile": "Fragile", "outcomes": "Outcomes"}
 PANEL = Knob("show", "Show", tuple(PANELS), next(iter(PANELS)))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.gates import State, Verdict
 from analysis.why_not import why_not
-from controls import messages
+from controls import glossary, messages
 from controls.choosing import choose_one
 from queries.errors import StoreError
 from queries.matching import LONGEST, SHOWN
@@ -29,7 +29,6 @@ SIGNS = {
     State.LOST: "✕ lost here",
     State.NOT_REACHED: "· not reached",
 }
-LADDER_HELP = "Every gate between the store and the memory block, in the order an observation passes them."
 
 
 def panel(found: Retrieval, memory: Memory) -> None:
@@ -100,22 +99,17 @@ def _ladder(gates: tuple[Gate, ...]) -> None:
             "words": [gate.words for gate in gates],
         }
     )
-    score = "What it scored there, in full precision when you open the cell."
     st.dataframe(
         shown,
         hide_index=True,
         key="why_ladder",
         placeholder=messages.MISSING,
         column_config={
-            "gate": st.column_config.TextColumn("Gate", width=130, help=LADDER_HELP),
-            "result": st.column_config.TextColumn(
-                "Result", width=120, help="Missed: this leg did not find it, another did."
-            ),
+            "gate": st.column_config.TextColumn("Gate", width=130, help=glossary.GATE),
+            "result": st.column_config.TextColumn("Result", width=120, help=glossary.GATE_RESULT),
             "rank": st.column_config.NumberColumn("Rank", width=70, format="localized"),
-            "score": st.column_config.NumberColumn("Score", width=80, format="%.3g", help=score),
-            "needed": st.column_config.NumberColumn(
-                "Limit", width=80, format="%.3g", help="The score of the last row that passed, or the floor."
-            ),
+            "score": st.column_config.NumberColumn("Score", width=80, format="%.3g", help=glossary.GATE_SCORE),
+            "needed": st.column_config.NumberColumn("Limit", width=80, format="%.3g", help=glossary.GATE_LIMIT),
             "words": st.column_config.TextColumn("In words", width="large"),
         },
     )

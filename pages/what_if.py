@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.replay_json import map_from_json, replay_from_json
 from analysis.replay_map import SAFE
 from charts.sensitivity import sensitivity
-from controls import links, loading, messages, replayed, what_if, working
+from controls import glossary, links, loading, messages, replayed, what_if, working
 from controls.view import view
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def main(scope: Scope) -> None:
     if found is not None:
         with picture:
             draw_map(settings, scope)
-            st.caption(replayed.CAVEAT)
+            st.caption(glossary.REPLAY)
         draw_panel(found, scope)
 
 
