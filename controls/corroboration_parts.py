@@ -127,7 +127,7 @@ def draw_map(seen: View, rows: list[ClusterRow], found: Places, opened: str | No
     )
     xs, ys = alone(seen, found)
     held = seen.clusters.corroborated_count
-    title = f"{percent(held, len(seen.agreement))} of observations are marks: someone else says the same"
+    title = f"{percent(held, len(seen.agreement))} of observations are marks: they are in a cluster"
     key = f"map_{crc32(repr((corners, seen.agreement.as_of)).encode())}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _choose_tile(corners)

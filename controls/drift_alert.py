@@ -90,7 +90,7 @@ LONGEST_QUESTION = 500
 
 
 def _go(page: str, name: str, value: str) -> None:
-    st.session_state[links.GOING] = (page, name, value)
+    links.go(page, **{name: value})
 
 
 def facts(found: Drift, one: Listed) -> None:

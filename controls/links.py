@@ -86,8 +86,14 @@ def follow(here: str) -> None:
     if page == here:
         st.query_params.from_dict(target)
         st.rerun()
+    leave(here, page, target)
+
+
+def leave(here: str, page: str, target: Mapping[str, str | list[str]]) -> None:
+    """Open another page at exactly this address, and remember what is left for whoever comes back."""
     left = st.session_state.setdefault(LEFT, {})
-    left[here, _key(target)] = st.query_params.to_dict()
+    shown = {name: value if isinstance(value, str) else value[-1] for name, value in target.items()}
+    left[here, _key(shown)] = st.query_params.to_dict()
     while len(left) > REMEMBERED:
         del left[next(iter(left))]
     st.switch_page(page, query_params=target)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from controls import glossary, messages
+from controls import glossary, links, messages
 from controls.access import NotAllowedError, current_principal
 from controls.loading import may_write, store
 from queries.engine import LIST
@@ -30,9 +30,9 @@ PASSING = ("search",)  # what an address says for the moment only
 
 def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
     """The views of whoever asks, behind one button of the sidebar; the store is asked when it is opened."""
-    _follow(scripts)
+    _follow(script, scripts)
     with st.sidebar:
-        opened = st.popover("Saved views", key="views", on_change="rerun", icon=":material/bookmark:", width="stretch")
+        opened = st.expander("Saved views", key="views", on_change="rerun", icon=":material/bookmark:")
     if not opened.open:
         return
     with opened:
@@ -106,17 +106,17 @@ def _going(script: str, query: str) -> None:
     st.session_state[GOING] = (script, query)
 
 
-def _follow(scripts: Collection[str]) -> None:
+def _follow(here: str, scripts: Collection[str]) -> None:
     going: tuple[str, str] | None = st.session_state.pop(GOING, None)
     if going is not None:
-        go(going[0], going[1], scripts)
+        go(here, *going, scripts)
         st.session_state[SAID] = "The page of this view no longer exists."
 
 
-def go(script: str, query: str, scripts: Collection[str]) -> None:
+def go(here: str, script: str, query: str, scripts: Collection[str]) -> None:
     """Open a page with all that an address said; nothing where there is no such page."""
     if script in scripts:
-        st.switch_page(script, query_params=parse_qs(query, keep_blank_values=True))
+        links.leave(here, script, parse_qs(query, keep_blank_values=True))
 
 
 def _saved(script: str, query: str) -> None:

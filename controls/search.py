@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls import glossary, messages
+from controls import glossary, links, messages
 from controls.address import said, say
 from controls.loading import shape
 from controls.messages import counted
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 LONGEST = 200
-GOING = "search_going"
 # kind: the page that shows it, and the names its id and its organization have in that page's address
 PLACES = {
     "organization": ("overview.py", "org"),
@@ -45,7 +44,6 @@ def box() -> None:
 
 def results(scope: Scope, scripts: Collection[str]) -> None:
     """What was found, each row opened by its id; nothing where nothing is looked for."""
-    _follow()
     words = _words()
     if words is None:
         return
@@ -90,13 +88,8 @@ def _place(place: tuple[str, str], org: str, id_: str) -> Place:
 def _clicked(targets: tuple[Place, ...]) -> None:
     clicked = st.session_state["search_open"]
     if clicked is not None and 0 <= clicked["row"] < len(targets):
-        st.session_state[GOING] = targets[clicked["row"]]
-
-
-def _follow() -> None:
-    going: Place | None = st.session_state.pop(GOING, None)
-    if going is not None:
-        st.switch_page(going[0], query_params=going[1])
+        script, address = targets[clicked["row"]]
+        links.go(script, **address)
 
 
 def _words() -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.corroboration_rows import cluster_rows
-from controls import corroboration, corroboration_cluster, corroboration_parts, corroboration_shadow, links, messages
+from controls import corroboration, corroboration_cluster, corroboration_parts, corroboration_shadow, messages
 from controls.corroboration_export import export
 from controls.corroboration_tables import LISTED, area_table, cluster_table, texts
 from controls.exports import download_buttons
@@ -66,7 +66,6 @@ def main(scope: Scope) -> None:
         corroboration_cluster.panel(seen, opened, scope)
 
 
-links.follow("corroboration.py")
 if view().scope.org is None:
     messages.clusters_need_one_organization()
 else:

@@ -16,7 +16,6 @@ from controls import (
     drift_reports,
     drift_triage,
     drift_worklist,
-    links,
 )
 from controls.view import view
 
@@ -45,7 +44,7 @@ def main(scope: Scope, principal: Principal) -> None:
     searched = drift.search(scope)
     if searched is None:
         return
-    top = st.container()
+    top, opened_place = st.container(), st.container()
     with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
         picture, panel = st.container(width=drift.PICTURE), st.container(width=drift.PANEL)
     with panel:
@@ -55,6 +54,10 @@ def main(scope: Scope, principal: Principal) -> None:
     with top:
         drift.trust(found)
         drift.figures(found)
+    opened = drift_worklist.opened()
+    if opened is not None:
+        with opened_place:  # on top: whoever opened it by a link or a key need not look for it
+            draw_opened(found, opened, principal)
     with picture:
         drift.draw_trends(found)
     with below:
@@ -63,14 +66,10 @@ def main(scope: Scope, principal: Principal) -> None:
         drift_worklist.worklist(found)
     else:
         drift_messages.no_alerts(filtered=bool(found.every))
-    opened = drift_worklist.opened()
-    if opened is not None:
-        draw_opened(found, opened, principal)
     drift_reports.of_page(found, principal)
     drift_pairs.pairs(scope, principal)
 
 
-links.follow("drift_alerts.py")
 if view().scope.org is None:
     drift_messages.drift_needs_one_organization()
 else:

@@ -5,13 +5,12 @@ import streamlit as st
 from charts.impact import delta_histogram, rank_map
 from charts.impact_parts import outcome_mix, weight_histogram
 from charts.slope import slope
-from controls import impact, impact_filters, impact_measures, impact_parts, impact_retrieval, links, messages, trust
+from controls import impact, impact_filters, impact_measures, impact_parts, impact_retrieval, messages, trust
 from controls.impact_answers import ask
 from controls.view import view
 
 PLAIN = {"displayModeBar": False}
 
-links.follow("feedback_impact.py")
 scope = view().scope
 chosen = impact_filters.choose(scope)
 cell, opened, part = impact_filters.chosen_cell(), impact_filters.opened_retrieval(), impact_filters.chosen_part()

@@ -5,7 +5,7 @@ import streamlit as st
 from charts.budget import pareto
 from charts.coverage import heat_map
 from charts.health import bands
-from controls import health, health_parts, health_system, links, messages, trust
+from controls import health, health_parts, health_system, messages, trust
 from controls.health_answers import ask
 from controls.loading import shape
 from controls.partly import LACKING
@@ -14,7 +14,6 @@ from queries.errors import StoreError
 
 PLAIN = {"displayModeBar": False}
 
-links.follow("health.py")
 scope, principal = view().scope, view().principal
 part = health.chosen_part()
 memory = ask(scope)

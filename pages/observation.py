@@ -3,7 +3,7 @@
 import streamlit as st
 
 from charts.timeline import timeline
-from controls import links, messages, observation, observations, trust
+from controls import messages, observation, observations, trust
 from controls import observation_parts as parts
 from controls.view import view
 
@@ -16,7 +16,6 @@ PARTS = {
     "Provenance": observation.provenance,
 }
 
-links.follow("observation.py")
 scope = view().scope
 named = observation.said()
 found = None if named is None else observation.dossier(scope, named)

@@ -3,13 +3,12 @@
 import streamlit as st
 
 from charts.activity import feedback_by_day
-from controls import links, messages, organizations, trust
+from controls import messages, organizations, trust
 from controls.loading import load, shape
 from controls.view import view
 from queries.organizations import Features
 from queries.overview import DailyRetrievals, Overview
 
-links.follow("overview.py")
 scope = view().scope
 asked = (Overview(scope, shape()), Overview(scope.before(), shape()), DailyRetrievals(scope, shape()), Features(scope))
 answers = load(*asked)

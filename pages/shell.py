@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import loading, messages, saved_views, search, standing
+from controls import links, loading, messages, saved_views, search, standing
 from controls.access import (
     NotAllowedError,
     NotSignedInError,
@@ -162,9 +162,10 @@ def main() -> None:
         if (gap := loading.isolation_gap()) is not None:
             st.warning(f"{gap.capitalize()}. {NOT_ISOLATED}", icon=":material/gpp_maybe:")
         scope = choose_scope(principal)
+        links.follow(entry.script)
         scripts = {each.script for entries in SECTIONS.values() for each in entries}
         if (wanted := came_for()) is not None:
-            saved_views.go(*wanted, scripts)
+            saved_views.go(entry.script, *wanted, scripts)
         saved_views.panel(principal, entry.script, scripts)
         banner(principal)
         if scope is None:

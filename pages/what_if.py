@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.replay_json import map_from_json, replay_from_json
 from analysis.replay_map import SAFE
 from charts.sensitivity import sensitivity
-from controls import glossary, links, loading, messages, replayed, what_if, working
+from controls import glossary, loading, messages, replayed, what_if, working
 from controls.view import view
 
 if TYPE_CHECKING:
@@ -81,7 +81,6 @@ def main(scope: Scope) -> None:
         draw_panel(found, scope)
 
 
-links.follow("what_if.py")
 if view().scope.org is None:
     messages.replay_needs_one_organization()
 else:
