@@ -88,8 +88,10 @@ def gather(scope: Scope, searched: Searched, left_out: int, wanted: AlertFilter,
     org = scope.org or ""
     with store().reading(scope.reach, AGGREGATE, name="triage") as snapshot:
         known = TriageOf(org, fingerprints).ask(snapshot)
-        untouched = tuple((one.older.id, one.newer.id) for one in found if one.fingerprint not in known)
-        earlier = EarlierTriage(org, untouched, fingerprints).ask(snapshot)
+        untouched = [one for one in found if one.fingerprint not in known]
+        sides = tuple((one.older.id, one.newer.id) for one in untouched)
+        kinds = tuple(one.kind.value for one in untouched)
+        earlier = EarlierTriage(org, sides, kinds, fingerprints).ask(snapshot)
         verdicts = Verdicts(org).ask(snapshot)
     every = triaged(found, known, now)
     listed = admitted(every, wanted)

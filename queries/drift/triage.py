@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sqlalchemy import Text, and_, any_, bindparam, func, or_, select
+from sqlalchemy import Text, Uuid, and_, any_, bindparam, column, func, or_, select
 from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
 
 from queries import own_schema
-from queries.drift.exposure import Pair, paired
+from queries.drift.observed import uuids
 from queries.engine import LIST
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
+    from queries.drift.exposure import Pair
     from queries.scope import Scope
 
 table = own_schema.drift_triage
@@ -58,17 +59,25 @@ class TriageOf:
 
 @dataclass(frozen=True)
 class EarlierTriage:
-    """The latest triage of other alerts about the same two observations; a pair without one has no entry."""
+    """The latest triage of earlier alerts of the same kind about the same two observations; a pair without has no entry.
+
+    Two unchanged texts may be in conflict of another kind at another threshold: that is no earlier alert. ``kinds``
+    are those of the pairs, in their order.
+    """
 
     org_id: str
     pairs: tuple[Pair, ...]
+    kinds: tuple[str, ...]
     fingerprints: tuple[str, ...]
 
     def statement(self) -> Select[Any]:
         """The newest of each pair, those asked about left out."""
-        pairs = paired(self.pairs)
+        older, newer = zip(*self.pairs, strict=True) if self.pairs else ((), ())
+        named = (column("older", Uuid(as_uuid=False)), column("newer", Uuid(as_uuid=False)), column("kind", Text))
+        kinds = bindparam(None, list(self.kinds), type_=ARRAY(Text))
+        pairs = func.unnest(uuids(older), uuids(newer), kinds).table_valued(*named, name="pairs").render_derived()
         known = bindparam(None, list(self.fingerprints), type_=ARRAY(Text))
-        same = and_(table.c.older == pairs.c.older, table.c.newer == pairs.c.newer)
+        same = and_(table.c.older == pairs.c.older, table.c.newer == pairs.c.newer, table.c.kind == pairs.c.kind)
         names = [table.c[name] for name in TriageRow._fields]
         columns: list[ColumnElement[Any]] = [table.c.older.cast(Text), table.c.newer.cast(Text), *names]
         return (

@@ -128,6 +128,10 @@ def test_threshold_severity_kind_agent_and_state_narrow(page: Any) -> None:  # n
     assert "No alert passes these filters" in test.run().info[0].value
     test.slider(key="pick_t").set_value(0.9).run()
     assert test.query_params["t"] == "0.9"
+    for beyond in ("101", "999"):
+        test.query_params["sev"] = beyond
+        assert not test.run().exception
+        assert test.slider(key="pick_sev").value == 0
 
 
 def test_an_alert_is_opened_decided_and_leaves_the_list(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function

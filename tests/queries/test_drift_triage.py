@@ -146,12 +146,13 @@ class TestTriage:
         make(store, MINE, triage(0, "false_positive"), "test")
         make(store, MINE, triage(0, "resolved", fingerprint="f0", verdict="both"), "test")
         with store.reading(MINE) as snapshot:
-            found = EarlierTriage("org_a", ((OLDER, NEWER),), ("f2",)).ask(snapshot)
+            found = EarlierTriage("org_a", ((OLDER, NEWER),), ("value",), ("f2",)).ask(snapshot)
             assert {pair: row.state for pair, row in found.items()} == {(OLDER, NEWER): "resolved"}
-            assert EarlierTriage("org_a", ((NEWER, OLDER),), ("f2",)).ask(snapshot) == {}
-            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("f0", "f1")).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("negation",), ("f2",)).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((NEWER, OLDER),), ("value",), ("f2",)).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("value",), ("f0", "f1")).ask(snapshot) == {}
         with store.reading(Reach(("org_b",))) as snapshot:
-            assert EarlierTriage("org_a", ((OLDER, NEWER),), ()).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("value",), ()).ask(snapshot) == {}
 
     def test_verdicts_are_what_someone_decided(self, store: Store) -> None:
         for number, (state, more) in enumerate(
