@@ -18,6 +18,7 @@ from queries.drift.opposing import LONGEST, PairError, PairsEntry, SetPairs, cha
 from queries.engine import LIST
 from queries.once import Outcome, make
 from queries.scope import Reach
+from queries.shape import keeps
 from ranking import DEFAULT_PAIRS
 
 if TYPE_CHECKING:
@@ -36,15 +37,16 @@ def pairs(scope: Scope, principal: Principal) -> None:
     """The pairs in a part of the page that opens; those who may not change them see them all the same."""
     org = scope.org or ""
     with store().reading(scope.reach, LIST, name="opposition pairs") as snapshot:
-        stored = OppositionPairs(org).ask(snapshot)
-        entries = changes(snapshot, org)
+        kept = keeps(snapshot, "opposition_changes")
+        stored = OppositionPairs(org).ask(snapshot) if kept else ()
+        entries = changes(snapshot, org) if kept else []
     shown = stored or DEFAULT_PAIRS
     _told(org)
     with st.expander("Opposition pairs", key="pairs_open", on_change="rerun") as panel:
         if not panel.open:
             return
         st.caption(f"{counted(len(shown), 'pair')}, {'set here' if stored else 'the defaults'}. {EXPLAINED}")
-        allowed = principal.may("operator") and may_write()
+        allowed = principal.may("operator") and kept and may_write()
         # the last change names the state: the same pairs may come back, and another organization may keep them too
         stamp = f"{org}_{entries[0].id if entries else 0}_{digest(stored)}"
         edited = _table(shown, stamp, editable=allowed)

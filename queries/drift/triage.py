@@ -59,7 +59,7 @@ class TriageOf:
 
 @dataclass(frozen=True)
 class EarlierTriage:
-    """The latest triage of earlier alerts of the same kind about the same two observations; a pair without has no entry.
+    """The latest triage of other alerts of the same kind about the same two observations, by pair where there is one.
 
     Two unchanged texts may be in conflict of another kind at another threshold: that is no earlier alert. ``kinds``
     are those of the pairs, in their order.

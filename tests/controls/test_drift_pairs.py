@@ -36,12 +36,12 @@ def panel(cluster: Cluster, store_database: str, owner: Owner, monkeypatch: pyte
 
 
 def typed(test: AppTest, one: str, other: str) -> AppTest:
-    """A pair in a new row of the table, as the browser tells it."""
+    """A pair in a new row of the table, as the browser tells it: the harness types into no table."""
     states = WidgetStates()
     edit = {"edited_rows": {}, "added_rows": [{"one": one, "other": other}], "deleted_rows": []}
     state = states.widgets.add(id=test.data_editor[0].proto.id)
     state.string_value = json.dumps(edit)
-    test._run(states)  # noqa: SLF001 - the harness types into no table
+    test._run(states)
     assert not test.exception
     return test
 
