@@ -21,7 +21,7 @@ from queries.aggregation_input import LIMIT, OppositionPairs
 from queries.drift.exposure import Exposure
 from queries.drift.observed import InputVersion
 from queries.drift.opposing import digest
-from queries.drift.triage import EarlierTriage, TriageOf, Verdicts
+from queries.drift.triage import DecisionsOf, EarlierTriage, TriageOf, Verdicts
 from queries.engine import AGGREGATE, LIST
 from queries.observation.life import BEGIN, END
 from queries.scope import Reach, Scope
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from analysis.alerts import AlertFilter, Listed
     from analysis.drift_search import Searched
-    from queries.drift.triage import TriageRow
+    from queries.drift.triage import DecisionRow, TriageRow
 
 METRIC_WIDTH = 144  # three beside each other on a narrow window
 PICTURE, PANEL = 640, 290
@@ -61,6 +61,7 @@ class Drift:
     verdicts: list[tuple[float, bool]]
     wanted: AlertFilter
     logged: bool
+    decided: dict[str, list[DecisionRow]]
     kept: bool  # whether this store keeps triage at all
 
 
@@ -97,10 +98,11 @@ def gather(scope: Scope, searched: Searched, left_out: int, wanted: AlertFilter,
         sides = tuple((one.older.id, one.newer.id) for one in untouched)
         kinds = tuple(one.kind.value for one in untouched)
         earlier = EarlierTriage(org, sides, kinds, fingerprints).ask(snapshot) if kept else {}
+        decided = DecisionsOf(org, tuple(known)).ask(snapshot)
         verdicts = Verdicts(org).ask(snapshot) if kept else []
     every = triaged(found, known, now)
     listed = admitted(every, wanted)
-    return Drift(scope, searched, left_out, every, listed, earlier, verdicts, wanted, given is not None, kept)
+    return Drift(scope, searched, left_out, every, listed, earlier, verdicts, wanted, given is not None, decided, kept)
 
 
 def trust(found: Drift) -> None:
@@ -155,7 +157,7 @@ def figures(found: Drift) -> None:
 
 def draw_trends(found: Drift) -> None:
     """Alerts by the day they arose and the open ones by age, of everything at this threshold."""
-    days, undated = trend(found.every, found.scope.since, found.scope.until)
+    days, undated = trend(found.every, found.decided, found.scope.since, found.scope.until)
     frame = pd.DataFrame(
         [(day.day, day.arisen, *day.open_by_age) for day in days], columns=["day", "arisen", *AGE_NAMES]
     )

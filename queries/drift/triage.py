@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from queries.drift.exposure import Pair
     from queries.scope import Scope
 
-table = own_schema.drift_triage
+table, events = own_schema.drift_triage, own_schema.drift_triage_events
 
 
 class TriageRow(NamedTuple):
@@ -93,6 +93,39 @@ class EarlierTriage:
         if not self.pairs:
             return {}
         return {(row[0], row[1]): TriageRow(*row[2:]) for row in connection.execute(self.statement())}
+
+
+class DecisionRow(NamedTuple):
+    """One decision about an alert: the state it led to, when, and when a snooze was to end."""
+
+    state: str
+    changed_at: datetime
+    snoozed_until: datetime | None
+
+
+@dataclass(frozen=True)
+class DecisionsOf:
+    """Every decision about these alerts of one organization, in the order in which they were taken."""
+
+    org_id: str
+    fingerprints: tuple[str, ...]
+
+    def statement(self) -> Select[Any]:
+        """The whole history: where an alert stands now does not tell how long it was open before."""
+        wanted = bindparam(None, list(self.fingerprints), type_=ARRAY(Text))
+        return (
+            select(events.c.fingerprint, events.c.new_state, events.c.changed_at, events.c.snoozed_until)
+            .where(events.c.org_id == self.org_id, events.c.fingerprint == any_(wanted))
+            .order_by(events.c.id)
+        )
+
+    def ask(self, connection: Connection) -> dict[str, list[DecisionRow]]:
+        """By fingerprint."""
+        found: dict[str, list[DecisionRow]] = {}
+        if self.fingerprints:
+            for name, *decision in connection.execute(self.statement()):
+                found.setdefault(name, []).append(DecisionRow(*decision))
+        return found
 
 
 @dataclass(frozen=True)
