@@ -76,8 +76,8 @@ def trend(
     """Each day of a window, and how many alerts have no date to be counted by.
 
     An alert arises when the later of its statements is written, and is open but for the times between a decision that
-    resolved, dismissed or snoozed it and the next that did not, or the snooze's end. What was since deleted or rewritten is
-    not counted: only what can be found today is.
+    resolved, dismissed or snoozed it and the next that did not, or the snooze's end. What was since deleted or
+    rewritten is not counted: only what can be found today is.
     """
     dated = [(one.newer.created_at, one.fingerprint) for one in listed]
     known = [(at, name) for at, name in dated if at is not None]
