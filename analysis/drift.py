@@ -13,7 +13,7 @@ from queries.aggregation_input import LONGEST, READING
 from queries.drift.exposure import Exposure
 from queries.drift.observed import Texts
 from queries.drift.triage import TriageOf
-from queries.shape import log_shape
+from queries.shape import keeps, log_shape
 from ranking.contradictions.findings import fingerprint
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def find_alerts(
     at_threshold = searched.at(filter.threshold)
     with store.reading(scope.reach, READING, name="drift exposure") as snapshot:
         exposed = expose(snapshot, scope, at_threshold)
-        triage = TriageOf(scope.org or "", tuple(one.fingerprint for one in exposed)).ask(snapshot)
+        asked = TriageOf(scope.org or "", tuple(one.fingerprint for one in exposed))
+        triage = asked.ask(snapshot) if keeps(snapshot, "drift_triage") else {}
     listed = admitted(triaged(exposed, triage, now or searched.as_of), filter)
     return found_of(searched, len(at_threshold), listed)
 

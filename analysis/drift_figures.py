@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from analysis.alerts import Listed
+    from queries.drift.triage import DecisionRow
 
 FLOOR = 10  # verdicts below which a share says nothing
 _Z = 1.959964  # 95 %
 AGES = (7, 30, 90)  # days: what is younger than the first is fresh
 AGE_NAMES = ("under 7 days", "7 to 30 days", "30 to 90 days", "over 90 days")
-CLOSED = frozenset({"resolved", "false positive", "snoozed"})
+CLOSED = frozenset({"resolved", "false_positive", "snoozed"})  # as they are stored
+_NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -68,28 +70,39 @@ class Day:
     open_by_age: tuple[int, ...]
 
 
-def trend(listed: Iterable[Listed], since: datetime, until: datetime) -> tuple[tuple[Day, ...], int]:
+def trend(
+    listed: Iterable[Listed], decided: Mapping[str, Sequence[DecisionRow]], since: datetime, until: datetime
+) -> tuple[tuple[Day, ...], int]:
     """Each day of a window, and how many alerts have no date to be counted by.
 
-    An alert arises when the later of its statements is written, and is open until someone resolves, dismisses or
-    snoozes it. What was since deleted or rewritten is not counted: only what can be found today is.
+    An alert arises when the later of its statements is written, and is open but for the times between a decision that
+    resolved, dismissed or snoozed it and the next that did not, or the snooze's end. What was since deleted or
+    rewritten is not counted: only what can be found today is.
     """
-    dated = [(one.newer.created_at, one.triage) for one in listed]
-    known = [(at, triage) for at, triage in dated if at is not None]
+    dated = [(one.newer.created_at, one.fingerprint) for one in listed]
+    known = [(at, name) for at, name in dated if at is not None]
     arose = np.array([_us(at) for at, _ in known], np.int64)
-    never = np.iinfo(np.int64).max
-    ended = np.array(
-        [_us(t.changed_at) if t.state in CLOSED and t.changed_at is not None else never for _, t in known], np.int64
-    )
+    spans = [(row, *span) for row, (_, name) in enumerate(known) for span in _closed(decided.get(name, ()))]
+    rows, closed, reopened = np.array(spans, np.int64).reshape(-1, 3).T
     days, start = [], since.astimezone(UTC)
     while start < until:
         begin, end = _us(start), _us(start + timedelta(days=1))
-        is_open = (arose < end) & (ended >= end)
+        is_open = arose < end
+        is_open[rows[(closed < end) & (reopened >= end)]] = False
         age = (end - arose[is_open]) / 86_400_000_000
         counts = np.bincount(np.searchsorted(AGES, age, side="right"), minlength=len(AGE_NAMES))
         days.append(Day(start, int(((arose >= begin) & (arose < end)).sum()), tuple(counts.tolist())))
         start += timedelta(days=1)
     return tuple(days), len(dated) - len(known)
+
+
+def _closed(decisions: Sequence[DecisionRow]) -> Iterator[tuple[int, int]]:
+    """From when to when an alert was closed, in microseconds."""
+    moments = [*(_us(each.changed_at) for each in decisions), _NEVER]
+    for place, each in enumerate(decisions):
+        if each.state in CLOSED:
+            over = _NEVER if each.snoozed_until is None else _us(each.snoozed_until)
+            yield moments[place], min(moments[place + 1], over)
 
 
 def _us(at: datetime) -> int:

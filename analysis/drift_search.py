@@ -16,6 +16,7 @@ import numpy as np
 from analysis.alerts import Listed, Origin
 from queries.aggregation_input import READING, OppositionPairs
 from queries.drift.observed import InputVersion, NewestObserved
+from queries.shape import keeps
 from ranking import DEFAULT_PAIRS, cluster_near_duplicates, detect_contradictions
 from ranking.contradictions.classifying import conflict_between
 from ranking.contradictions.opposition import compiled
@@ -83,8 +84,9 @@ def search(
         raise ValueError("expected a scope of one organization, found all of them")
     tell(0, 1, "reading observations")
     with store.reading(scope.reach, READING, name="drift") as snapshot:
-        seen = InputVersion(scope).ask(snapshot)
-        pairs = OppositionPairs(scope.org).ask(snapshot) or DEFAULT_PAIRS
+        paired = keeps(snapshot, "opposition_pairs")
+        seen = InputVersion(scope, paired).ask(snapshot)
+        pairs = (OppositionPairs(scope.org).ask(snapshot) if paired else ()) or DEFAULT_PAIRS
         rows = NewestObserved(scope).ask(snapshot)
     day = (now or seen.now).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     projects: dict[str | None, list[ObservedRow]] = defaultdict(list)

@@ -21,17 +21,18 @@ from queries.aggregation_input import LIMIT, OppositionPairs
 from queries.drift.exposure import Exposure
 from queries.drift.observed import InputVersion
 from queries.drift.opposing import digest
-from queries.drift.triage import EarlierTriage, TriageOf, Verdicts
+from queries.drift.triage import DecisionsOf, EarlierTriage, TriageOf, Verdicts
 from queries.engine import AGGREGATE, LIST
 from queries.observation.life import BEGIN, END
 from queries.scope import Reach, Scope
+from queries.shape import keeps
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from analysis.alerts import AlertFilter, Listed
     from analysis.drift_search import Searched
-    from queries.drift.triage import TriageRow
+    from queries.drift.triage import DecisionRow, TriageRow
 
 METRIC_WIDTH = 144  # three beside each other on a narrow window
 PICTURE, PANEL = 640, 290
@@ -51,6 +52,8 @@ class Drift:
     verdicts: list[tuple[float, bool]]
     wanted: AlertFilter
     logged: bool
+    decided: dict[str, list[DecisionRow]]
+    kept: bool  # whether this store keeps triage at all
 
 
 def search(scope: Scope) -> tuple[Searched, int] | None:
@@ -58,9 +61,11 @@ def search(scope: Scope) -> tuple[Searched, int] | None:
     org = scope.org or ""
     # one search whatever the window: what contradicts stands in memory now
     whole = Scope(Reach((org,)), BEGIN, END, org, scope.project)
-    seen = load(InputVersion(whole)).frames[0].iloc[0]
     with store().reading(whole.reach, LIST, name="opposition pairs") as snapshot:
-        pairs = OppositionPairs(org).ask(snapshot)  # not from a cache: whoever changed them waits for what follows
+        paired = keeps(snapshot, "opposition_pairs")
+        # not from a cache: whoever changed them waits for what follows
+        pairs = OppositionPairs(org).ask(snapshot) if paired else ()
+    seen = load(InputVersion(whole, paired)).frames[0].iloc[0]
     params = {"version": str(seen["version"]), "pairs": digest(pairs)}
     value = working.wait("drift", params, whole, words="Comparing statements", version=params["version"])
     return None if value is None else from_json(value)
@@ -78,13 +83,17 @@ def gather(scope: Scope, searched: Searched, left_out: int, wanted: AlertFilter,
     fingerprints = tuple(one.fingerprint for one in found)
     org = scope.org or ""
     with store().reading(scope.reach, AGGREGATE, name="triage") as snapshot:
-        known = TriageOf(org, fingerprints).ask(snapshot)
-        untouched = tuple((one.older.id, one.newer.id) for one in found if one.fingerprint not in known)
-        earlier = EarlierTriage(org, untouched, fingerprints).ask(snapshot)
-        verdicts = Verdicts(org).ask(snapshot)
+        kept = keeps(snapshot, "drift_triage")
+        known = TriageOf(org, fingerprints).ask(snapshot) if kept else {}
+        untouched = [one for one in found if one.fingerprint not in known]
+        sides = tuple((one.older.id, one.newer.id) for one in untouched)
+        kinds = tuple(one.kind.value for one in untouched)
+        earlier = EarlierTriage(org, sides, kinds, fingerprints).ask(snapshot) if kept else {}
+        decided = DecisionsOf(org, tuple(known)).ask(snapshot)
+        verdicts = Verdicts(org).ask(snapshot) if kept else []
     every = triaged(found, known, now)
     listed = admitted(every, wanted)
-    return Drift(scope, searched, left_out, every, listed, earlier, verdicts, wanted, given is not None)
+    return Drift(scope, searched, left_out, every, listed, earlier, verdicts, wanted, given is not None, decided, kept)
 
 
 def trust(found: Drift) -> None:
@@ -98,6 +107,8 @@ def trust(found: Drift) -> None:
         alarms.append(f"the {number(MOST)} most severe alerts shown, {number(found.left_out)} more in a report")
     if not found.logged:
         alarms.append("this store does not log what was injected: harm counts severity alone")
+    if not found.kept:
+        alarms.append("this store keeps no triage and no opposition pairs: every alert is new, the default pairs hold")
     facts = [
         f"as of {searched.as_of:%H:%M} UTC",
         f"{counted(searched.considered - searched.set_apart, 'active observation')} compared, inside each project",
@@ -137,7 +148,7 @@ def figures(found: Drift) -> None:
 
 def draw_trends(found: Drift) -> None:
     """Alerts by the day they arose and the open ones by age, of everything at this threshold."""
-    days, undated = trend(found.every, found.scope.since, found.scope.until)
+    days, undated = trend(found.every, found.decided, found.scope.since, found.scope.until)
     frame = pd.DataFrame(
         [(day.day, day.arisen, *day.open_by_age) for day in days], columns=["day", "arisen", *AGE_NAMES]
     )

@@ -78,7 +78,8 @@ def threshold() -> float:
 
 def _severity() -> int:
     value = said("sev") or ""
-    return int(value) if value.isascii() and value.isdigit() and len(value) <= len(str(SEVEREST)) else 0
+    number = int(value) if value.isascii() and value.isdigit() and len(value) <= len(str(SEVEREST)) else 0
+    return number if number <= SEVEREST else 0
 
 
 def _chosen(name: str, known: Sequence[str]) -> list[str]:

@@ -39,11 +39,14 @@ def triage_needs_an_operator() -> None:
     st.caption("You may see these alerts. Deciding about them takes the role operator; an administrator grants it.")
 
 
-def triage_read_only() -> None:
-    """A store that is only read here."""
+def triage_read_only(*, kept: bool) -> None:
+    """A store that is only read here, or has nowhere to keep triage."""
     st.info(
         "Alerts can be seen and not triaged here: no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to "
-        "a login that may write schema `rankscope`, and start again.",
+        "a login that may write schema `rankscope`, and start again."
+        if kept
+        else "Alerts can be seen and not triaged here: this store has no tables of schema `rankscope` to keep triage "
+        "in. `python -m jobs migrate` makes them.",
         icon=":material/edit_off:",
     )
 

@@ -18,6 +18,7 @@ from queries.drift.opposing import LONGEST, PairError, PairsEntry, SetPairs, cha
 from queries.engine import LIST
 from queries.once import Outcome, make
 from queries.scope import Reach
+from queries.shape import keeps
 from ranking import DEFAULT_PAIRS
 
 if TYPE_CHECKING:
@@ -36,22 +37,25 @@ def pairs(scope: Scope, principal: Principal) -> None:
     """The pairs in a part of the page that opens; those who may not change them see them all the same."""
     org = scope.org or ""
     with store().reading(scope.reach, LIST, name="opposition pairs") as snapshot:
-        stored = OppositionPairs(org).ask(snapshot)
-        entries = changes(snapshot, org)
+        kept = keeps(snapshot, "opposition_changes")
+        stored = OppositionPairs(org).ask(snapshot) if kept else ()
+        entries = changes(snapshot, org) if kept else []
     shown = stored or DEFAULT_PAIRS
     _told(org)
     with st.expander("Opposition pairs", key="pairs_open", on_change="rerun") as panel:
         if not panel.open:
             return
         st.caption(f"{counted(len(shown), 'pair')}, {'set here' if stored else 'the defaults'}. {EXPLAINED}")
-        allowed = principal.may("operator") and may_write()
-        edited = _table(shown, digest(stored), editable=allowed)
+        allowed = principal.may("operator") and kept and may_write()
+        # the last change names the state: the same pairs may come back, and another organization may keep them too
+        stamp = f"{org}_{entries[0].id if entries else 0}_{digest(stored)}"
+        edited = _table(shown, stamp, editable=allowed)
         if allowed:
-            _buttons(org, stored, shown, edited)
+            _buttons(org, stored, shown, edited, stamp)
         _history(entries)
 
 
-def _table(shown: Pairs, version: str, *, editable: bool) -> pd.DataFrame:
+def _table(shown: Pairs, stamp: str, *, editable: bool) -> pd.DataFrame:
     frame = pd.DataFrame(list(shown), columns=["one", "other"], dtype="string")
     config = {
         "one": st.column_config.TextColumn("One side says", max_chars=LONGEST, width=220),
@@ -61,14 +65,14 @@ def _table(shown: Pairs, version: str, *, editable: bool) -> pd.DataFrame:
         st.dataframe(frame, hide_index=True, key="pairs_shown", column_config=config, width=500, height=300)
         return frame
     return st.data_editor(
-        frame, hide_index=True, num_rows="dynamic", key=f"pairs_{version}", column_config=config, width=500, height=300
+        frame, hide_index=True, num_rows="dynamic", key=f"pairs_{stamp}", column_config=config, width=500, height=300
     )
 
 
-def _buttons(org: str, stored: Pairs, shown: Pairs, edited: pd.DataFrame) -> None:
+def _buttons(org: str, stored: Pairs, shown: Pairs, edited: pd.DataFrame, stamp: str) -> None:
     given = [tuple(None if pd.isna(side) else str(side) for side in row) for row in edited.itertuples(index=False)]
     version = digest(stored)
-    request: UUID = st.session_state.setdefault(f"pairs_request_{version}", uuid4())
+    request: UUID = st.session_state.setdefault(f"pairs_request_{stamp}", uuid4())
     problem, new = None, None
     try:
         new = checked_pairs(given)  # type: ignore[arg-type]
@@ -81,11 +85,11 @@ def _buttons(org: str, stored: Pairs, shown: Pairs, edited: pd.DataFrame) -> Non
         st.caption(f"{counted(added, 'pair')} added, {counted(removed, 'pair')} removed, not saved yet.")
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Save pairs", key=f"save_pairs_{version}", type="primary", disabled=not (added or removed),
+            "Save pairs", key=f"save_pairs_{stamp}", type="primary", disabled=not (added or removed),
             on_click=_clicked, args=(org, version, new, shown, request),
         )  # fmt: skip
         st.button(
-            "Reset to defaults", key=f"reset_pairs_{version}", disabled=not stored, icon=":material/restart_alt:",
+            "Reset to defaults", key=f"reset_pairs_{stamp}", disabled=not stored, icon=":material/restart_alt:",
             on_click=_clicked, args=(org, version, None, shown, request),
         )  # fmt: skip
 

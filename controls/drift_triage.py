@@ -75,8 +75,8 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
         st.text(f"Note: {triage.note}")
     if not principal.may("operator"):
         drift_messages.triage_needs_an_operator()
-    elif not may_write():
-        drift_messages.triage_read_only()
+    elif not (found.kept and may_write()):
+        drift_messages.triage_read_only(kept=found.kept)
     else:
         _decide(found, one, principal)
     _history(found, one)
@@ -98,15 +98,19 @@ def _stands(one: Listed, found: Drift) -> str:
 
 def _decide(found: Drift, one: Listed, principal: Principal) -> None:
     version = f"{one.fingerprint[:8]}_{one.triage.version}"
-    request = _request(version)
+    seen = (found.scope.org or "", one, found.wanted.threshold, _request(version), version)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.text_input(
-            "Note", key=f"{NOTE}_{version}", max_chars=LONGEST_NOTE, width=420, placeholder="Why; kept in the history"
-        )
+            "Note", one.triage.note, key=f"{NOTE}_{version}", max_chars=LONGEST_NOTE, width=420,
+            placeholder="Why; kept in the history",
+        )  # fmt: skip
         st.text_input(
             "Owner", one.triage.owner or principal.name, key=f"{OWNER}_{version}", max_chars=LONGEST_OWNER, width=200
         )
-    seen = (found.scope.org or "", one, found.wanted.threshold, request, version)
+        st.button(
+            "Save note and owner", key=f"decide_note_{version}", on_click=_clicked,
+            args=(seen, one.triage.state, one.triage.verdict), help="The alert stays where it stands.",
+        )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, state, verdict, key in DECISIONS:
             st.button(
@@ -115,7 +119,7 @@ def _decide(found: Drift, one: Listed, principal: Principal) -> None:
             )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.selectbox("Snooze for", SNOOZES, 1, format_func=SNOOZES.__getitem__, key=f"{DAYS}_{version}", width=130)
-        st.button("Snooze", key=f"decide_snoozed_{version}", on_click=_clicked, args=(seen, "snoozed", None))
+        st.button("Snooze", key=f"decide_snoozed_{version}", on_click=_clicked, args=(seen, "snoozed", None, True))
         if one.triage.version:
             st.button("Reopen as new", key=f"decide_new_{version}", on_click=_clicked, args=(seen, "new", None))
 
@@ -130,10 +134,10 @@ def _request(version: str) -> UUID:
 Seen = tuple[str, "Listed", float, UUID, str]
 
 
-def _clicked(seen: Seen, state: State, verdict: Verdict | None) -> None:
+def _clicked(seen: Seen, state: State, verdict: Verdict | None, snooze: bool = False) -> None:  # noqa: FBT001, FBT002 - a button's argument
     note = str(st.session_state.get(f"{NOTE}_{seen[4]}") or "")
     owner = str(st.session_state.get(f"{OWNER}_{seen[4]}") or "").strip()
-    days = int(st.session_state.get(f"{DAYS}_{seen[4]}") or 1)
+    days = int(st.session_state.get(f"{DAYS}_{seen[4]}") or 1) if snooze else None
     outcome = decide(seen, state, verdict, note=note, owner=owner or None, days=days)
     before = st.session_state.get(TOLD)
     # a second click of the same decision does not hide that the first one worked
@@ -143,9 +147,18 @@ def _clicked(seen: Seen, state: State, verdict: Verdict | None) -> None:
 
 
 def decide(
-    seen: Seen, state: State, verdict: Verdict | None, *, note: str = "", owner: str | None = None, days: int = 1
+    seen: Seen,
+    state: State,
+    verdict: Verdict | None,
+    *,
+    note: str = "",
+    owner: str | None = None,
+    days: int | None = None,
 ) -> Outcome[TriageEntry]:
-    """Save a decision in the name of whoever takes it; the role is asked of the store anew."""
+    """Save a decision in the name of whoever takes it; the role is asked of the store anew.
+
+    A snooze lasts ``days`` from now; without them it ends when it would have ended.
+    """
     org, one, threshold, request, _ = seen
     try:
         principal = require("operator", org)
@@ -153,10 +166,18 @@ def decide(
         return Outcome("refused", f"Nothing was saved. {error}")
     if not is_storable(note) or not is_storable(owner or ""):
         return Outcome("refused", "Nothing was saved: the note or owner holds a character that cannot be stored.")
-    until = datetime.now(UTC) + timedelta(days=days) if state == "snoozed" else None
+    note = note.strip()
+    if len(note) > LONGEST_NOTE or len(owner or "") > LONGEST_OWNER:
+        return Outcome(
+            "refused",
+            f"Nothing was saved: a note has at most {LONGEST_NOTE} characters, an owner {LONGEST_OWNER}. Shorten it.",
+        )
+    until = one.triage.snoozed_until if state == "snoozed" else None
+    if days is not None:
+        until = datetime.now(UTC) + timedelta(days=days)
     change = SetTriage(
         org, one.fingerprint, one.triage.version, STORED.get(state, state), request, principal.name,
-        one.older.id, one.newer.id, one.kind.value, one.most, threshold, verdict, owner, note.strip(), until,
+        one.older.id, one.newer.id, one.kind.value, one.most, threshold, verdict, owner, note, until,
     )  # fmt: skip
     return make(store(), Reach((org,)), change, "triage")
 

@@ -129,6 +129,11 @@ def columns(connection: Connection, schema_name: str = "public") -> dict[str, fr
     return {table: frozenset(names) for table, names in found.items()}
 
 
+def keeps(connection: Connection, table: str) -> bool:
+    """Whether this store has a table of Rankscope's own; one that is only read may have none of them."""
+    return table in columns(connection, "rankscope")
+
+
 def log_shape(connection: Connection) -> LogShape:
     """The shape of this store's log."""
     log = columns(connection).get("retrieval_ab_logs", frozenset())

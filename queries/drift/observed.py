@@ -17,6 +17,7 @@ from sqlalchemy import (
     func,
     literal,
     literal_column,
+    null,
     select,
     tuple_,
 )
@@ -56,10 +57,12 @@ class InputRow:
 class InputVersion:
     """A text that differs whenever a search would: observations, opposition pairs, and the day, which ages severity.
 
-    Each project is hashed for itself: an observation that moves to another meets other statements there.
+    Each project is hashed for itself: an observation that moves to another meets other statements there. A store
+    that does not keep opposition pairs is ``paired`` False.
     """
 
     scope: Scope
+    paired: bool = True
     row: ClassVar[type] = InputRow
     limit: ClassVar[float] = AGGREGATE
 
@@ -77,7 +80,9 @@ class InputVersion:
         stored = select(func.string_agg(one, aggregate_order_by(literal(","), one))).scalar_subquery()
         pair = func.jsonb_build_array(pairs.c.one, pairs.c.other).cast(Text)
         listed = func.string_agg(pair, aggregate_order_by(literal(","), pair))
-        opposed = select(listed).where(pairs.c.org_id == self.scope.org).scalar_subquery()
+        opposed: ColumnElement[Any] = select(listed).where(pairs.c.org_id == self.scope.org).scalar_subquery()
+        if not self.paired:
+            opposed = null()
         day = cast(func.timezone("UTC", func.now()), Date)
         active = func.coalesce(select(func.sum(each.c.active)).scalar_subquery(), literal_column("0"))
         columns: tuple[ColumnElement[Any], ...] = (

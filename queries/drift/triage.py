@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sqlalchemy import Text, and_, any_, bindparam, func, or_, select
+from sqlalchemy import Text, Uuid, and_, any_, bindparam, column, func, or_, select
 from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
 
 from queries import own_schema
-from queries.drift.exposure import Pair, paired
+from queries.drift.observed import uuids
 from queries.engine import LIST
 
 if TYPE_CHECKING:
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
+    from queries.drift.exposure import Pair
     from queries.scope import Scope
 
-table = own_schema.drift_triage
+table, events = own_schema.drift_triage, own_schema.drift_triage_events
 
 
 class TriageRow(NamedTuple):
@@ -58,17 +59,25 @@ class TriageOf:
 
 @dataclass(frozen=True)
 class EarlierTriage:
-    """The latest triage of other alerts about the same two observations; a pair without one has no entry."""
+    """The latest triage of other alerts of the same kind about the same two observations, by pair where there is one.
+
+    Two unchanged texts may be in conflict of another kind at another threshold: that is no earlier alert. ``kinds``
+    are those of the pairs, in their order.
+    """
 
     org_id: str
     pairs: tuple[Pair, ...]
+    kinds: tuple[str, ...]
     fingerprints: tuple[str, ...]
 
     def statement(self) -> Select[Any]:
         """The newest of each pair, those asked about left out."""
-        pairs = paired(self.pairs)
+        older, newer = zip(*self.pairs, strict=True) if self.pairs else ((), ())
+        named = (column("older", Uuid(as_uuid=False)), column("newer", Uuid(as_uuid=False)), column("kind", Text))
+        kinds = bindparam(None, list(self.kinds), type_=ARRAY(Text))
+        pairs = func.unnest(uuids(older), uuids(newer), kinds).table_valued(*named, name="pairs").render_derived()
         known = bindparam(None, list(self.fingerprints), type_=ARRAY(Text))
-        same = and_(table.c.older == pairs.c.older, table.c.newer == pairs.c.newer)
+        same = and_(table.c.older == pairs.c.older, table.c.newer == pairs.c.newer, table.c.kind == pairs.c.kind)
         names = [table.c[name] for name in TriageRow._fields]
         columns: list[ColumnElement[Any]] = [table.c.older.cast(Text), table.c.newer.cast(Text), *names]
         return (
@@ -84,6 +93,39 @@ class EarlierTriage:
         if not self.pairs:
             return {}
         return {(row[0], row[1]): TriageRow(*row[2:]) for row in connection.execute(self.statement())}
+
+
+class DecisionRow(NamedTuple):
+    """One decision about an alert: the state it led to, when, and when a snooze was to end."""
+
+    state: str
+    changed_at: datetime
+    snoozed_until: datetime | None
+
+
+@dataclass(frozen=True)
+class DecisionsOf:
+    """Every decision about these alerts of one organization, in the order in which they were taken."""
+
+    org_id: str
+    fingerprints: tuple[str, ...]
+
+    def statement(self) -> Select[Any]:
+        """The whole history: where an alert stands now does not tell how long it was open before."""
+        wanted = bindparam(None, list(self.fingerprints), type_=ARRAY(Text))
+        return (
+            select(events.c.fingerprint, events.c.new_state, events.c.changed_at, events.c.snoozed_until)
+            .where(events.c.org_id == self.org_id, events.c.fingerprint == any_(wanted))
+            .order_by(events.c.id)
+        )
+
+    def ask(self, connection: Connection) -> dict[str, list[DecisionRow]]:
+        """By fingerprint."""
+        found: dict[str, list[DecisionRow]] = {}
+        if self.fingerprints:
+            for name, *decision in connection.execute(self.statement()):
+                found.setdefault(name, []).append(DecisionRow(*decision))
+        return found
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from math import sqrt
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.alerts import Listed, Origin, Triage
+from analysis.alerts import Listed, Origin
 from analysis.drift_figures import FLOOR, precision_by_threshold, trend, wilson
 from analysis.drift_pairs import checked_pairs
 from queries.drift.opposing import PairError
+from queries.drift.triage import DecisionRow
 from ranking.contradictions import Kind
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
-def alert(days_ago: float | None, triage: Triage | None = None) -> Listed:
+def alert(days_ago: float | None, name: str = "f") -> Listed:
     created = None if days_ago is None else NOON - timedelta(days=days_ago)
     side = Origin("id", None, None, created, 1.0, 1, 1)
-    return Listed(None, "f", Kind.VALUE, "r", 1.0, 50.0, (), (), side, side, 0.3, 1.0, triage=triage or Triage())
+    return Listed(None, name, Kind.VALUE, "r", 1.0, 50.0, (), (), side, side, 0.3, 1.0)
+
+
+def decision(state: str, days_ago: float, over_ago: float | None = None) -> DecisionRow:
+    over = None if over_ago is None else NOON - timedelta(days=over_ago)
+    return DecisionRow(state, NOON - timedelta(days=days_ago), over)
 
 
 class TestPrecision:
@@ -53,20 +60,35 @@ class TestPrecision:
 
 class TestTrend:
     def test_arisen_and_open_by_age(self) -> None:
-        closed = Triage("resolved", "newer", version=1, changed_at=NOON - timedelta(days=1))
-        waiting = Triage("acknowledged", version=1, changed_at=NOON - timedelta(days=1))
-        listed = [alert(1), alert(1, closed), alert(10, waiting), alert(40), alert(200), alert(None)]
+        decided = {
+            "closed": [decision("resolved", 1)],
+            "waiting": [decision("acknowledged", 1)],
+        }
+        listed = [alert(1), alert(1, "closed"), alert(10, "waiting"), alert(40), alert(200), alert(None)]
         since = datetime(2026, 3, 9, tzinfo=UTC)
-        (first, second), undated = trend(listed, since, since + timedelta(days=2))
+        (first, second), undated = trend(listed, decided, since, since + timedelta(days=2))
         assert undated == 1
         assert (first.arisen, first.open_by_age) == (2, (1, 1, 1, 1))
         assert (second.arisen, second.open_by_age) == (0, (1, 1, 1, 1))
 
-    def test_what_was_closed_later_was_open_before(self) -> None:
-        closed = Triage("false positive", version=1, changed_at=NOON)
-        since = datetime(2026, 3, 8, tzinfo=UTC)
-        days, _ = trend([alert(5, closed)], since, since + timedelta(days=3))
-        assert [sum(day.open_by_age) for day in days] == [1, 1, 0]
+    @pytest.mark.parametrize(
+        ("decisions", "expected"),
+        [
+            ([], [1, 1, 1, 1, 1, 1]),
+            ([("false_positive", 2)], [1, 1, 1, 0, 0, 0]),
+            ([("resolved", 4), ("new", 2), ("resolved", 1)], [1, 0, 0, 1, 0, 0]),
+            ([("resolved", 4), ("resolved", 1)], [1, 0, 0, 0, 0, 0]),
+            ([("snoozed", 4, 2)], [1, 0, 0, 1, 1, 1]),
+            ([("snoozed", 4, 1), ("investigating", 3)], [1, 0, 1, 1, 1, 1]),
+        ],
+        ids=["none", "once", "twice", "a note later", "a snooze that ended", "a snooze cut short"],
+    )
+    def test_open_but_for_the_times_it_was_closed(self, decisions: list[Any], expected: list[int]) -> None:
+        """Of 5 to 10 March, seen at noon of the 10th; decisions are days ago, at noon."""
+        since = datetime(2026, 3, 5, tzinfo=UTC)
+        decided = {"f": [decision(*each) for each in decisions]}
+        days, _ = trend([alert(6)], decided, since, since + timedelta(days=6))
+        assert [sum(day.open_by_age) for day in days] == expected
 
 
 class TestPairs:

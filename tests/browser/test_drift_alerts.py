@@ -196,11 +196,24 @@ def test_opposition_pairs_are_edited_saved_and_reset(visit: Visit, server: AppSe
     expect(page.get_by_text("2 alerts, the most harmful first.")).to_be_visible(timeout=30_000)
     page.get_by_text("Opposition pairs", exact=True).click()
     expect(page.get_by_text(re.compile("1 pair, set here"))).to_be_visible(timeout=20_000)
-    expect(page.get_by_role("button", name="Save pairs")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("button", name="Save pairs")).to_be_disabled(timeout=20_000)
+    visit.settled()
+    cells = page.locator("[class*=st-key-pairs_org_a] canvas").first
+    cells.scroll_into_view_if_needed()
+    cells.click(position={"x": 330, "y": 52}, force=True)  # what the other says, in the first row
+    page.keyboard.type("warm")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 pair added, 1 pair removed, not saved yet.")).to_be_visible(timeout=20_000)
+    visit.settled()
+    page.get_by_role("button", name="Save pairs").click()
+    expect(page.get_by_text("Opposition pairs: Saved.")).to_be_visible(timeout=30_000)
+    searched(visit)
+    assert keeper.execute("select one, other from rankscope.opposition_pairs").fetchall() == [("hot", "warm")]
+    expect(page.get_by_role("button", name="Save pairs")).to_be_disabled(timeout=20_000)
     visit.settled()
     page.get_by_role("button", name="Reset to defaults").last.click()
-    expect(page.get_by_text("Opposition pairs: Saved.")).to_be_visible(timeout=30_000)
     expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible(timeout=30_000)
-    assert keeper.execute("select action, removed from rankscope.opposition_changes").fetchall() == [
-        ("reset", [["hot", "cold"]])
+    assert keeper.execute("select action, removed from rankscope.opposition_changes order by id").fetchall() == [
+        ("edited", [["hot", "cold"]]),
+        ("reset", [["hot", "warm"]]),
     ]

@@ -128,6 +128,10 @@ def test_threshold_severity_kind_agent_and_state_narrow(page: Any) -> None:  # n
     assert "No alert passes these filters" in test.run().info[0].value
     test.slider(key="pick_t").set_value(0.9).run()
     assert test.query_params["t"] == "0.9"
+    for beyond in ("101", "999"):
+        test.query_params["sev"] = beyond
+        assert not test.run().exception
+        assert test.slider(key="pick_sev").value == 0
 
 
 def test_an_alert_is_opened_decided_and_leaves_the_list(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function
@@ -159,6 +163,11 @@ def test_an_alert_is_opened_decided_and_leaves_the_list(page: Any, store: Store,
 def test_whoever_was_slower_is_told_who_was_faster(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function
     one = worst(store)
     test = page(org="org_a", alert=one.fingerprint)
+
+    def noted(*said: str) -> None:
+        for label, text in zip(("Note", "Owner"), said, strict=True):
+            next(entry for entry in test.text_input if entry.label == label).set_value(text).run()
+
     owner.execute(
         """with made as (insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by)
              values ('org_a', %(f)s, 'investigating', 'pia') returning 1)
@@ -170,6 +179,12 @@ def test_whoever_was_slower_is_told_who_was_faster(page: Any, store: Store, owne
     assert "Nothing was saved: someone else was faster" in test.warning[0].value
     assert any("new → investigating by pia" in line.value for line in test.text)
     assert owner.execute("select state, version from rankscope.drift_triage").fetchall() == [("investigating", 1)]
+    noted("asked the team", "rosa")
+    press(test, "Save note and owner")
+    kept = "select state, version, note, owner from rankscope.drift_triage"
+    assert owner.execute(kept).fetchall() == [("investigating", 2, "asked the team", "rosa")]
+    press(test, "False positive")  # which leaves the note that stands
+    assert owner.execute(kept).fetchall() == [("false_positive", 3, "asked the team", "rosa")]
 
 
 def test_a_viewer_is_refused_in_the_write_itself(
@@ -184,10 +199,27 @@ def test_a_viewer_is_refused_in_the_write_itself(
     with application(address):
         told = drift_triage.decide(("org_a", one, 0.5, uuid4(), "v"), "acknowledged", None)
         saved = drift_pairs.save("org_a", digest(()), (("hot", "cold"),), DEFAULT_PAIRS, uuid4())
+        operator = Principal("omar", "operator", frozenset({"org_a"}), "test")
+        monkeypatch.setattr("controls.access.current_principal", lambda: operator)
+        seen = ("org_a", one, 0.5, uuid4(), "v")
+        long = drift_triage.decide(seen, "acknowledged", None, note="x" * 2001)
+        owned = drift_triage.decide(seen, "acknowledged", None, owner="x" * 201)
     assert (told.kind, saved.kind) == ("refused", "refused")
+    assert (long.kind, owned.kind) == ("refused", "refused")
+    assert "at most 2000 characters" in long.sentence
     assert owner.execute("select count(*) from rankscope.drift_triage").fetchone() == (0,)
     with store.reading(Reach(("org_a",))) as snapshot:
         assert OppositionPairs("org_a").ask(snapshot) == ()
+
+
+def test_without_tables_of_our_own_alerts_are_read_only(page: Any, owner: Owner, store: Store) -> None:  # noqa: ANN401 - a function
+    one = worst(store)
+    owner.execute("drop schema rankscope cascade")
+    assert worst(store) == one
+    test = page(org="org_a", alert=one.fingerprint)
+    assert figures(test)["New"] == ("3", "")
+    assert any("Alerts can be seen and not triaged here: this store has no tables" in info.value for info in test.info)
+    assert "Acknowledge" not in [button.label for button in test.button]
 
 
 def test_verdicts_make_the_precision_curve(page: Any, owner: Owner) -> None:  # noqa: ANN401 - a function

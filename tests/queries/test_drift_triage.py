@@ -14,7 +14,7 @@ import pytest
 from queries import once
 from queries.aggregation_input import OppositionPairs
 from queries.drift.opposing import PairError, SetPairs, changes, digest, tidy
-from queries.drift.triage import EarlierTriage, NewAlerts, TriageOf, Verdicts
+from queries.drift.triage import DecisionsOf, EarlierTriage, NewAlerts, TriageOf, Verdicts
 from queries.drift.triaging import SetTriage, history
 from queries.engine import Store
 from queries.errors import NO_WRITER
@@ -73,6 +73,13 @@ class TestTriage:
             assert (told[-1].note, told[-1].owner, told[-1].threshold) == ("seen", "ada", 0.5)
             assert told[-2].snoozed_until == until
             assert TriageOf("org_a", ("f1", "f2")).ask(snapshot)["f1"].version == 5
+            decided = DecisionsOf("org_a", ("f1", "f2")).ask(snapshot)
+            assert [(e.state, e.snoozed_until) for e in decided.pop("f1")] == [
+                (change.state, change.snoozed_until) for change in path
+            ]
+            assert decided == {}
+        with store.reading(Reach(("org_b",))) as snapshot:
+            assert DecisionsOf("org_a", ("f1",)).ask(snapshot) == {}
 
     def test_a_second_click_is_the_same_request(self, store: Store, owner: Owner) -> None:
         change = triage(0, "acknowledged")
@@ -146,12 +153,13 @@ class TestTriage:
         make(store, MINE, triage(0, "false_positive"), "test")
         make(store, MINE, triage(0, "resolved", fingerprint="f0", verdict="both"), "test")
         with store.reading(MINE) as snapshot:
-            found = EarlierTriage("org_a", ((OLDER, NEWER),), ("f2",)).ask(snapshot)
+            found = EarlierTriage("org_a", ((OLDER, NEWER),), ("value",), ("f2",)).ask(snapshot)
             assert {pair: row.state for pair, row in found.items()} == {(OLDER, NEWER): "resolved"}
-            assert EarlierTriage("org_a", ((NEWER, OLDER),), ("f2",)).ask(snapshot) == {}
-            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("f0", "f1")).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("negation",), ("f2",)).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((NEWER, OLDER),), ("value",), ("f2",)).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("value",), ("f0", "f1")).ask(snapshot) == {}
         with store.reading(Reach(("org_b",))) as snapshot:
-            assert EarlierTriage("org_a", ((OLDER, NEWER),), ()).ask(snapshot) == {}
+            assert EarlierTriage("org_a", ((OLDER, NEWER),), ("value",), ()).ask(snapshot) == {}
 
     def test_verdicts_are_what_someone_decided(self, store: Store) -> None:
         for number, (state, more) in enumerate(
