@@ -126,4 +126,5 @@ class Found:
     data_version: str
     as_of: datetime
     set_apart: int = 0
+    procedure: str = ""  # the detector's, which rises when it finds other things in the same data
     listed: tuple[Listed, ...] = field(default=(), repr=False)

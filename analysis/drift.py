@@ -11,7 +11,7 @@ from analysis.alerts import Alert, Found, Side, State, Triage
 from analysis.drift_search import search
 from queries.aggregation_input import LONGEST, READING
 from queries.drift.exposure import Exposure
-from queries.drift.observed import Texts
+from queries.drift.observed import PROCEDURE, Lengths, Texts
 from queries.drift.triage import TriageOf
 from queries.shape import keeps, log_shape
 from ranking.contradictions.findings import fingerprint
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # Injections of both sides together, and sessions given both, from which on more make no difference.
 _REACH, _TOGETHER = 10.0, 5.0
+MOST_CHARACTERS = 8_000_000  # of the texts that are in memory at once
 STORED: dict[State, str] = {"false positive": "false_positive"}
 SPOKEN: dict[str, State] = {stored: spoken for spoken, stored in STORED.items()}
 
@@ -59,8 +60,12 @@ def find_alerts(
 
 
 def found_of(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Found:
-    """What was admitted, under a version that differs whenever any figure of it does."""
-    digest = hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest()
+    """What was admitted, under a version that differs whenever any figure of it does.
+
+    Not by which other thresholds were searched beside: a page asks for all of its slider's, a command for one.
+    """
+    told = tuple(replace(one, least=0.0, most=0.0) for one in listed)
+    digest = hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
     return Found(
         fingerprints=tuple(one.fingerprint for one in listed),
         considered=searched.considered,
@@ -69,6 +74,7 @@ def found_of(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> F
         data_version=f"{searched.version[:16]}{digest[:16]}",
         as_of=searched.as_of,
         set_apart=searched.set_apart,
+        procedure=PROCEDURE,
         listed=listed,
     )
 
@@ -149,14 +155,40 @@ def admits(wanted: AlertFilter, one: Listed) -> bool:
 
 
 def read_alerts(store: Store, scope: Scope, found: Found, *, batch: int = 200) -> Iterator[Alert]:
-    """The found alerts with their whole texts, in their order, so many at a time."""
+    """The found alerts with their whole texts, in their order, so many alerts and characters at a time."""
     for start in range(0, len(found.listed), batch):
         some = found.listed[start : start + batch]
-        ids = {side.id for one in some for side in (one.older, one.newer)}
-        with store.reading(scope.reach, READING, name="drift texts") as snapshot:
-            texts = Texts(scope, tuple(sorted(ids))).ask(snapshot)
-        for one in some:
-            yield alert_of(one, scope.org or "", texts)
+        with store.reading(scope.reach, READING, name="drift lengths") as snapshot:
+            lengths = Lengths(scope, _ids(some)).ask(snapshot)
+        for few in _portions(some, lengths):
+            with store.reading(scope.reach, READING, name="drift texts") as snapshot:
+                texts = Texts(scope, _ids(few)).ask(snapshot)
+            for one in few:
+                yield alert_of(one, scope.org or "", texts)
+
+
+def _portions(some: Iterable[Listed], lengths: Mapping[str, int]) -> Iterator[list[Listed]]:
+    """Alerts in their order whose texts fit into memory together; one that alone does not is a portion of its own."""
+    few: list[Listed] = []
+    held: set[str] = set()
+    characters = 0
+    for one in some:
+        fresh = {one.older.id, one.newer.id} - held
+        more = sum(lengths.get(each, 0) for each in fresh)
+        if few and characters + more > MOST_CHARACTERS:
+            yield few
+            few, held, characters = [], set(), 0
+            fresh = {one.older.id, one.newer.id}
+            more = sum(lengths.get(each, 0) for each in fresh)
+        few.append(one)
+        held |= fresh
+        characters += more
+    if few:
+        yield few
+
+
+def _ids(some: Iterable[Listed]) -> tuple[str, ...]:
+    return tuple(sorted({side.id for one in some for side in (one.older, one.newer)}))
 
 
 def alert_of(one: Listed, org: str, texts: Mapping[str, TextRow]) -> Alert:

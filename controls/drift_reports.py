@@ -6,16 +6,18 @@ import hashlib
 import io
 import logging
 import re
-import secrets
 import shlex
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from analysis.drift import ChangedMeanwhileError, find_alerts, found_of, read_alerts
 from controls import drift_messages
+from controls.downloads import download
+from controls.exports import refuse_a_changed_role
 from controls.loading import store
 from queries.exports import RecordExport
 from queries.recorded import recording
@@ -38,6 +40,7 @@ log = logging.getLogger("rankscope.exports")
 MOST_ROWS = 100_000
 MOST_BYTES = 50_000_000
 KIND = "drift-report"
+EXCERPTS = ("html", "pdf")
 
 
 class ReportTooLargeError(Exception):
@@ -67,7 +70,8 @@ class DriftReport:
     ready: Callable[[], Found] | None = None
 
     def content(self, form: Form, file_name: str) -> bytes:
-        """Search, write, record, and only then hand out."""
+        """Search, write, record, and only then hand out; refused as ``Export`` is where the role has changed."""
+        refuse_a_changed_role(self.principal)
         if self.ready is not None and form != "bundle":
             try:
                 return self._content(form, file_name, self.ready)
@@ -82,7 +86,9 @@ class DriftReport:
             if len(found.fingerprints) > MOST_ROWS:
                 raise ReportTooLargeError(f"expected at most {MOST_ROWS:,} alerts, found {len(found.fingerprints):,}")
             about = About.of(self.scope, self.filter, found, asked.asked)
-            WRITERS[form](_counted(read_alerts(store(), self.scope, found), counts), about, out)
+            # a page and a document show the worst alone; every other form holds all that both sides say
+            most = None if form in EXCERPTS else MOST_BYTES
+            WRITERS[form](_counted(read_alerts(store(), self.scope, found), counts, most), about, out)
         content = out.getvalue()
         self._record(form, file_name, about, counts, hashlib.sha256(content).hexdigest())
         return content
@@ -114,11 +120,11 @@ def report_buttons(
         report = DriftReport(principal, scope, filter, ready)
         with st.container(horizontal=True, gap="small"):
             for form, kept in FORMATS.items():
-                name = file_name(scope.org or "", version, kept.ending)
+                offered = download(stem(scope.org or "", version), kept.ending)
                 st.download_button(
                     kept.label,
-                    _on_click(report, form, name),
-                    name,
+                    offered.of(partial(report.content, form, offered.name)),
+                    offered.name,
                     kept.mime,
                     key=f"drift_report_{form}",
                     on_click="ignore",
@@ -146,11 +152,11 @@ def of_page(found: Drift, principal: Principal) -> None:
     )
 
 
-def file_name(org: str, version: str, ending: str) -> str:
-    """A name in plain ASCII that nobody can guess: 128 random bits."""
+def stem(org: str, version: str) -> str:
+    """What a file's name says of its content, in plain ASCII."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", org.encode("ascii", "ignore").decode())[:40].strip("-") or "organization"
     known = re.sub(r"[^A-Za-z0-9]", "", version)[:12] or "now"
-    return f"{KIND}-{plain}-{known}-{secrets.token_hex(16)}.{ending}"
+    return f"{KIND}-{plain}-{known}"
 
 
 def command(scope: Scope, chosen: AlertFilter) -> str:
@@ -167,11 +173,12 @@ def command(scope: Scope, chosen: AlertFilter) -> str:
     return shlex.join([*words, "--format=bundle", "--out=drift-report.zip"])
 
 
-def _counted(alerts: Iterable[Alert], counts: Counter[str]) -> Iterator[Alert]:
+def _counted(alerts: Iterable[Alert], counts: Counter[str], most: int | None) -> Iterator[Alert]:
+    """The same alerts, counted; refused once their texts alone, a byte a character, are more than a file holds."""
+    characters = 0
     for alert in alerts:
+        characters += len(alert.older.content) + len(alert.newer.content)
+        if most is not None and characters > most:
+            raise ReportTooLargeError(f"expected at most {most:,} bytes, found more")
         counts[alert.org_id] += 1
         yield alert
-
-
-def _on_click(report: DriftReport, form: Form, name: str) -> Callable[[], bytes]:
-    return lambda: report.content(form, name)

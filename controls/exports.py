@@ -46,7 +46,7 @@ class Export:
 
         Raises ``NotAllowedError`` where the role that the page was shown for was taken away or changed since.
         """
-        _refuse_a_changed_role(principal)
+        refuse_a_changed_role(principal)
         frame = ask_now(self.question).frames[0]
         return _handed_out(frame, self.question.scope, (self.kind, self.filter), (form, file_name, principal.name))
 
@@ -62,7 +62,7 @@ class TableExport:
 
     def content(self, form: Format, file_name: str, principal: Principal) -> bytes:
         """Make the rows, record, and only then hand out; refused as ``Export`` is."""
-        _refuse_a_changed_role(principal)
+        refuse_a_changed_role(principal)
         return _handed_out(self.rows(), self.scope, (self.kind, self.filter), (form, file_name, principal.name))
 
 
@@ -81,7 +81,8 @@ def _handed_out(
     return as_csv(frame) if form == "csv" else as_json(frame)
 
 
-def _refuse_a_changed_role(principal: Principal) -> None:
+def refuse_a_changed_role(principal: Principal) -> None:
+    """Nothing, or ``NotAllowedError`` where a principal is no longer what its page was shown for."""
     if not _is_still(principal):
         raise NotAllowedError("The role that this file was offered for has changed. Open the page again.")
 

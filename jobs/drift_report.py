@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from settings import Settings
 
 DAYS = 30  # as the pages' own window
+EARLIEST, LATEST = date.min + timedelta(days=DAYS), date.max - timedelta(days=DAYS)
 STANDARD_OUTPUT = "-"
 FORMS = ("csv", "json", "jsonld", "md", "html", "pdf", "bundle")
 KINDS = ("opposition", "negation", "value", "superseded")
 STATES = ("new", "acknowledged", "investigating", "resolved", "false positive", "snoozed")
+SEVEREST = 100
 EVERY = 1_000  # alerts between two lines of progress
 
 
@@ -49,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="first", type=_day, metavar="DAY", help="first day of injections; as --since")
     parser.add_argument("--until", dest="last", type=_day, metavar="DAY", help="last day of injections; today")
     parser.add_argument("--threshold", type=share, default=0.5, help="share of words that must agree (0.5)")
-    parser.add_argument("--least-severity", type=float, default=0.0, metavar="S", help="from 0 to 100 (0)")
+    parser.add_argument("--least-severity", type=_severity, default=0.0, metavar="S", help="from 0 to 100 (0)")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind; may be repeated")
     parser.add_argument("--agent", action="append", metavar="AGENT", help="only alerts of this agent; may be repeated")
     parser.add_argument("--state", action="append", choices=STATES, help="only this state; may be repeated")
@@ -148,10 +150,20 @@ def _file(name: str) -> Iterator[BinaryIO]:
 
 def _scope(args: argparse.Namespace) -> Scope:
     last = args.last or datetime.now(UTC).date()
+    if not EARLIEST <= last <= LATEST:
+        raise DriftReportError(f"expected a last day from {EARLIEST} to {LATEST}, found {last}")
     first = args.first or args.since or last - timedelta(days=DAYS - 1)
     if first > last:
         raise DriftReportError(f"expected a first day that is not after the last, found {first} and {last}")
     return Scope.of_days(Reach.of(frozenset({args.org})), first, last, args.org, args.project)
+
+
+def _severity(text: str) -> float:
+    """A number from 0 to 100."""
+    number = float(text)
+    if not 0 <= number <= SEVEREST:
+        raise ValueError(text)
+    return number
 
 
 def _refuse_unknown(store: Store, org: str, project: str | None) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, get_args
 from urllib.parse import urlencode
 
 from analysis.alerts import OPEN, State
+from analysis.drift_search import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -148,13 +149,20 @@ def versions() -> dict[str, str]:
     return {
         "report_format": str(FORMAT_VERSION),
         "python": platform.python_version(),
-        "zlib": zlib.ZLIB_VERSION,
+        "zlib": zlib.ZLIB_RUNTIME_VERSION,
         **ours,
     }
 
 
 def permalink(place: Place, chosen: AlertFilter) -> str:
-    """The address that shows the same alerts in the dashboard, below wherever it is served."""
+    """The address that shows the same alerts in the dashboard, below wherever it is served.
+
+    None, as an empty text, for what only a command can ask: the page has a slider's steps, one agent and no first day.
+    """
+    agents = sorted(chosen.agents or ())
+    whole = chosen.least_severity == int(chosen.least_severity)
+    if chosen.threshold not in STEPS or not whole or len(agents) > 1 or chosen.since is not None:
+        return ""
     last = place.until - timedelta(days=1)
     states = (
         get_args(State) if chosen.states is None else [state for state in get_args(State) if state in chosen.states]
@@ -168,7 +176,7 @@ def permalink(place: Place, chosen: AlertFilter) -> str:
         "t": f"{chosen.threshold:g}",
         "sev": f"{chosen.least_severity:g}" if chosen.least_severity else None,
         "kind": None if chosen.kinds is None else ",".join(sorted(str(kind) for kind in chosen.kinds)),
-        "agent": next(iter(sorted(chosen.agents))) if chosen.agents else None,
+        "agent": agents[0] if agents else None,
         # the page says nothing where only what is open is shown
         "state": None if set(states) == set(OPEN) else ",".join(states).replace(" ", "_"),
     }

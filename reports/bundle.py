@@ -62,7 +62,9 @@ def write_bundle(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
     summary = Summary(about.as_of)
     try:
         html, rows, objects = (files[name] for name in MEMBERS[:3])
-        feed(alerts, HtmlSink(about, html), CsvSink(rows), JsonSink(about, objects), Counting(summary))
+        page = HtmlSink(about, html)
+        with page.body:
+            feed(alerts, page, CsvSink(rows), JsonSink(about, objects), Counting(summary))
         files["queries.sql"].write(encoded(sql(about.statements())))
         manifest = _manifest(about, summary, {name: Sealed(f.size, f.digest.hexdigest()) for name, f in files.items()})
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
@@ -117,7 +119,7 @@ def _manifest(about: About, summary: Summary, members: dict[str, Sealed]) -> byt
         "report": "evidence bundle of drift alerts",
         "format_version": FORMAT_VERSION,
         "counts": summary.to_json(),
-        "versions": versions(),
+        "versions": {**versions(), "detector": about.found.procedure},
         "members": {name: sealed._asdict() for name, sealed in members.items()},
     }
     return encoded(json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True) + "\n")

@@ -64,7 +64,7 @@ class HtmlSink:
         self.listed: list[str] = []
         self.shown = 0
         self.size = 0
-        self.body = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed in finish
+        self.body = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed in finish, or by whoever feeds it
 
     def add(self, alert: Alert) -> None:
         """Count one alert, and draw it while there is room."""
@@ -96,7 +96,9 @@ FOOT = f"<footer>{escape(CLOSING)}</footer>\n</body>\n</html>\n"
 
 def write_html(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
     """Summary, pictures and the worst alerts with both statements."""
-    feed(alerts, HtmlSink(about, out))
+    sink = HtmlSink(about, out)
+    with sink.body:  # also where an alert cannot be read
+        feed(alerts, sink)
 
 
 def tenant(text: str, limit: int = NAME) -> str:

@@ -33,7 +33,7 @@ CONTEXT: dict[str, object] = {
     "Observation": "prov:Entity",
     "TextPositionSelector": "oa:TextPositionSelector",
     "alerts": {"@id": "dcterms:hasPart", "@container": "@list"},
-    "as_of": {"@id": "dcterms:date", "@type": "xsd:dateTime"},
+    "as_of": {"@id": "dcterms:date", "@type": "xsd:date"},
     "data_version": "dcterms:hasVersion",
     "permalink": "dcterms:source",
     # what was chosen is a record of this program, not a statement about the world

@@ -48,7 +48,7 @@ class MarkdownSink:
         self.about = about
         self.out = out
         self.summary = Summary(about.as_of)
-        self.body = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed in finish
+        self.body = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed in finish, or by whoever feeds it
 
     def add(self, alert: Alert) -> None:
         """Write one alert aside."""
@@ -66,7 +66,9 @@ class MarkdownSink:
 
 def write_markdown(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
     """Summary and every alert as Markdown."""
-    feed(alerts, MarkdownSink(about, out))
+    sink = MarkdownSink(about, out)
+    with sink.body:  # also where an alert cannot be read
+        feed(alerts, sink)
 
 
 def code(text: str) -> str:

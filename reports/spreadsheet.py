@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 
-FORMULA = ("=", "+", "-", "@", "|", "%")
-LEADING = re.compile("[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069\x00-\x1f\"']*")
+from reports.texts import UNSEEN
+
+# the wide forms are what an input method for Chinese or Japanese writes; spreadsheets there take them for the narrow
+FORMULA = ("=", "+", "-", "@", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# blanks, controls, quotes, what cannot be seen, and fillers, which count as letters and show as nothing
+LEADING = re.compile(f"(?:{UNSEEN.pattern}|[\\s\x00-\x1f\x7f-\x9f\u115f\u1160\u3164\uffa0\"'])*")
 
 
 def harmless(text: str) -> str:
     """Text that no spreadsheet takes for a formula, also not behind blanks, quotes or invisible characters."""
-    if text[:1].isalnum():
+    if text[:1].isascii() and text[:1].isalnum():
         return text
     before = LEADING.match(text)
     hidden = before.group() if before else ""

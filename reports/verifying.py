@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from reports.bundle import MANIFEST, seal
+from reports.bundle import MANIFEST, MEMBERS, seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +82,8 @@ def _differences(archive: zipfile.ZipFile, manifest: dict[str, object], content:
         yield f"{MANIFEST} changed: its hash is not the one that the archive was sealed with"
     stated: dict[str, object] = manifest["members"]  # type: ignore[assignment]
     names = archive.namelist()
+    for name in sorted(set(MEMBERS) - set(stated)):
+        yield f"{name} missing: the manifest does not name it"
     for name in sorted(set(names) - {MANIFEST}):
         if not PLAIN_NAME.fullmatch(name):
             yield f"{name!r} added: a bundle has no member of such a name"

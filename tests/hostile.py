@@ -67,6 +67,13 @@ SPREADSHEET = (
     "|x",
     "%x",
     '"=1"',
+    "\u2060=1",
+    "\u00ad=1",
+    "\u061c+1",
+    "\u3164=1",
+    "\x7f=1",
+    "\uff1d1+1",
+    "\uff20SUM(1)",
 )
 CHARACTERS = (
     "\u202eevil\u202c",

@@ -95,7 +95,8 @@ SABOTAGES = (
     ),
     Sabotage(
         "the retrieval's own id against logging it twice", "queries/log_writes.py",
-        "join fresh using (org_id, retrieval_id) join candidate", "join candidate",
+        "join fresh using (org_id, retrieval_id) join candidate c using (number)\n          order by",
+        "join candidate c using (number)\n          order by",
         ("tests/retrieval/test_log.py::TestWritten",),
     ),
     Sabotage(
@@ -265,7 +266,8 @@ SABOTAGES = (
     ),
     Sabotage(
         "the record of an export", "controls/exports.py",
-        "            taken.record(store(), self.question.scope.reach)\n", "",
+        "        RecordExport(kind, form, what[1], counts, *taken[1:]).record(store(), scope.reach)\n",
+        "        pass\n",
         ("tests/browser/test_flags.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),
     ),
     Sabotage(
@@ -277,6 +279,20 @@ SABOTAGES = (
         "the record of a drift report", "controls/drift_reports.py",
         "        self._record(form, file_name, about, counts, hashlib.sha256(content).hexdigest())\n", "",
         ("tests/controls/test_drift_reports.py",),
+    ),
+    Sabotage(
+        "the role that a drift report was offered for", "controls/drift_reports.py",
+        "        refuse_a_changed_role(self.principal)\n", "",
+        ("tests/controls/test_drift_reports.py",),
+    ),
+    Sabotage(
+        "a drift report that ends with its session", "controls/drift_reports.py",
+        "offered.of(partial(report.content, form, offered.name))", "partial(report.content, form, offered.name)",
+        ("tests/browser/test_drift_reports.py::test_the_page_hands_out_the_listed_alerts_to_whom_they_belong",),
+    ),
+    Sabotage(
+        "the members that a bundle must have", "reports/verifying.py",
+        "sorted(set(MEMBERS) - set(stated))", "()", ("tests/reports/test_bundle.py",),
     ),
     Sabotage(
         "the seal of a bundle's manifest", "reports/verifying.py",

@@ -169,6 +169,25 @@ class Texts:
         return {row[0]: TextRow(*row[1:]) for row in connection.execute(self.statement())}
 
 
+@dataclass(frozen=True)
+class Lengths:
+    """How long the texts of observations are, in characters, so that nobody reads too many long ones at once."""
+
+    scope: Scope
+    ids: tuple[str, ...]
+
+    def statement(self) -> Select[Any]:
+        """By primary key."""
+        table = schema.observations
+        return select(table.c.id.cast(Text), func.length(table.c.content)).where(
+            self.scope.tenant(table), table.c.id == any_(uuids(self.ids))
+        )
+
+    def ask(self, connection: Connection) -> dict[str, int]:
+        """By id; what is gone has no entry."""
+        return {row[0]: row[1] or 0 for row in connection.execute(self.statement())}
+
+
 def uuids(ids: Sequence[str]) -> ColumnElement[Any]:
     """Ids as one bound array, however many."""
     return bindparam(None, list(ids), type_=ARRAY(Uuid(as_uuid=False)))

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from analysis import drift
 from analysis.alerts import AlertFilter, Listed
 from analysis.drift import ChangedMeanwhileError, find_alerts, harm, read_alerts
 from analysis.drift_json import from_json, to_json
 from analysis.drift_search import STEPS, search
 from queries.engine import Store, make_engine
+from queries.recorded import recording
 from queries.scope import OutOfReachError, Reach, Scope
 from ranking import DEFAULT_PAIRS, detect_contradictions
 from ranking.contradictions import Kind
@@ -264,6 +266,23 @@ class TestTexts:
         assert pairs(again.listed) == pairs(found.listed)
         assert set(again.fingerprints) != set(found.fingerprints)
         assert again.data_version != found.data_version
+
+    def test_long_texts_are_read_in_portions_and_none_is_left_out(
+        self, store: Store, owner: Owner, acme: dict[str, tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Two pairs of 2 000 characters and more: together below 5 000 characters, one by one below 4 999 and 10."""
+        assert acme
+        owner.execute("update observations set content = rpad(content || ' ', 1250, 'y ') where org_id = 'org_a'")
+        found = find_alerts(store, window("org_a"), ALL)
+        assert len(found.fingerprints) == 2
+        for most, portions in ((5_000, 1), (4_999, 2), (10, 2)):
+            monkeypatch.setattr(drift, "MOST_CHARACTERS", most)
+            with recording(store) as asked:
+                alerts = list(read_alerts(store, window("org_a"), found))
+                times = [one.times for one in asked.asked() if "content_hash" in one.text]
+            assert [alert.fingerprint for alert in alerts] == list(found.fingerprints)
+            assert {len(side.content) for alert in alerts for side in (alert.older, alert.newer)} == {1_250}
+            assert times == [portions]
 
     def test_whole_texts_however_long_and_hostile(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import time
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from reports.spreadsheet import restored
 from reports.texts import visible
 from reports.verifying import verify
 from tests.app_server import AppServer
+from tests.browser.conftest import Visit
 from tests.hostile import TEXTS
 from tests.reports.alerts import about, alerts, hostile
 from tests.reports.planted import plant
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from tests.browser.conftest import Visit
     from tests.conftest import Cluster
 
 # Equal in length, head, middle and tail: what tells them apart lies where a sample of the bytes would not look.
@@ -118,11 +119,12 @@ def taken(page: Page, label: str) -> tuple[str, str, bytes]:
     return download.value.suggested_filename, download.value.url, download.value.path().read_bytes()
 
 
-def test_the_page_hands_out_the_listed_alerts_to_whom_they_belong(visit: Visit, server: AppServer) -> None:
-    """ISO-8."""
-    links, texts = {}, {}
+def test_the_page_hands_out_the_listed_alerts_to_whom_they_belong(browser: Browser, server: AppServer) -> None:
+    """ISO-8: each link leads to its own bytes while its page is open, and to nothing once it was closed."""
+    links, texts, contexts = {}, {}, {}
     for org, mine, foreign in (("org_a", b"OURS", b"YOUR"), ("org_b", b"YOUR", b"OURS")):
-        page = visit.open(f"{server.url}/drift_alerts?org={org}")
+        contexts[org] = browser.new_context(viewport={"width": 1400, "height": 1000})
+        page = Visit(contexts[org]).open(f"{server.url}/drift_alerts?org={org}")
         expect(page.get_by_role("button", name="Evidence bundle")).to_be_visible(timeout=60_000)
         name, link, content = taken(page, "CSV")
         assert re.fullmatch(rf"drift-report-{org.replace('_', '-')}-[0-9a-f]{{12}}-[0-9a-f]{{32}}\.csv", name)
@@ -139,8 +141,14 @@ def test_the_page_hands_out_the_listed_alerts_to_whom_they_belong(visit: Visit, 
     assert links["org_a"] != links["org_b"]
     assert len(texts["org_a"]) == len(texts["org_b"])
     for org, link in links.items():
-        answer = requests.get(link, timeout=5)
-        assert answer.status_code == 404 or answer.content == texts[org]
+        assert requests.get(link, timeout=5).content == texts[org]
+    contexts["org_a"].close()
+    until = time.monotonic() + 10
+    while (answer := requests.get(links["org_a"], timeout=5)).status_code == 200 and time.monotonic() < until:
+        time.sleep(0.02)  # the server hears of the closed socket a moment later
+    assert answer.status_code == 404
+    assert requests.get(links["org_b"], timeout=5).content == texts["org_b"]
+    contexts["org_b"].close()
 
 
 @pytest.mark.long

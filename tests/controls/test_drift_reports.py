@@ -13,10 +13,14 @@ import psycopg
 import pytest
 
 from analysis.alerts import OPEN, AlertFilter
-from analysis.drift import find_alerts, read_alerts
+from analysis.drift import find_alerts, found_of, read_alerts
+from analysis.drift_json import from_json, to_json
+from analysis.drift_search import search
 from controls import drift_reports
-from controls.access import Principal
-from controls.drift_reports import DriftReport, ReportTooLargeError, command, file_name
+from controls.access import NotAllowedError, Principal
+from controls.downloads import download
+from controls.drift import gather
+from controls.drift_reports import DriftReport, ReportTooLargeError, command, stem
 from controls.loading import store
 from jobs.__main__ import parser, run
 from queries.scope import EVERYTHING, Scope
@@ -35,7 +39,8 @@ if TYPE_CHECKING:
     from analysis.alerts import Found
     from tests.conftest import Cluster
 
-ANN = Principal("ann", "viewer", frozenset({"org_a"}), "test")
+ANN = Principal("ann", "viewer", frozenset({"org_a"}), "local")
+VERA = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
 PAGE = ROOT / "tests" / "controls" / "drift_reports_page.py"
 SUBJECTS = ("one", "two", "three")
 
@@ -46,6 +51,8 @@ def database(cluster: Cluster, template: str) -> Iterator[str]:
     with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
         plant(owner, "org_a", SUBJECTS)
         plant(owner, "org_b", ["CANARY-B"], first=1_000)
+        plant(owner, "org_c", ["long"], first=2_000)
+        owner.execute("update observations set content = content || repeat(' y', 50000) where org_id = 'org_c'")
     yield name
     cluster.drop(name)
 
@@ -88,14 +95,18 @@ def test_what_the_page_has_searched_is_used_again_and_gives_the_same(scope: Scop
     searched: list[Found] = []
 
     def ready() -> Found:
-        searched.append(find_alerts(store(), scope, AlertFilter(0.5)))
-        return searched[0]
+        found, left_out = from_json(json.loads(json.dumps(to_json(search(store(), scope)))))
+        page = gather(scope, found, left_out, AlertFilter(0.5), found.as_of)
+        searched.append(found_of(page.searched, len(page.every), page.listed))
+        return searched[-1]
 
     for form, searches in (("csv", 1), ("json", 2), ("bundle", 2)):
         fresh = DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")  # type: ignore[arg-type]
         again = DriftReport(ANN, scope, AlertFilter(0.5), ready).content(form, "name")  # type: ignore[arg-type]
         assert again == fresh
         assert len(searched) == searches, form
+    assert {one.data_version for one in searched} == {find_alerts(store(), scope, AlertFilter(0.5)).data_version}
+    assert {one.least for one in searched[0].listed} == {0.3}, "the page has searched for more than the command"
 
 
 def test_the_command_that_the_page_shows_writes_the_same_bytes(
@@ -136,10 +147,46 @@ def test_above_the_caps_nothing_is_handed_out_or_recorded(
     assert cluster.run("select count(*) from rankscope.exports", database) == before
 
 
+def test_texts_that_are_too_long_are_refused_before_they_are_written(
+    cluster: Cluster, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LOAD-9: a bundle of 200 000 equal characters is small; the work to make it is not."""
+    monkeypatch.setattr(drift_reports, "MOST_BYTES", 150_000)
+    who = Principal("ann", "viewer", frozenset({"org_c"}), "local")
+    with application(cluster.plain_url("dash_read", database)):
+        scope = Scope.of_days(who.reach, TODAY.date(), TODAY.date(), "org_c")
+        report = DriftReport(who, scope, AlertFilter(0.5))
+        for form in ("bundle", "md", "csv"):
+            with pytest.raises(ReportTooLargeError, match="at most 150,000 bytes"):
+                report.content(form, "name")
+        assert b"<article" in report.content("html", "name")
+        monkeypatch.setattr(drift_reports, "MOST_BYTES", 250_000)
+        assert len(report.content("bundle", "name")) < 150_000
+        store().close()
+
+
+def test_a_role_that_changed_since_the_page_was_drawn_gets_nothing(
+    cluster: Cluster, database: str, scope: Scope
+) -> None:
+    """Granted as shown: a file; for another organization, in another role, or not at all: none, and no record."""
+    granted = "insert into rankscope.principals (name, role, orgs) values ('vera', 'viewer', '{org_a}')"
+    cluster.run(granted, database)
+    report = DriftReport(VERA, scope, AlertFilter(0.5))
+    assert report.content("csv", "name")
+    before = cluster.run("select count(*) from rankscope.exports", database)
+    for change in ("update rankscope.principals set orgs = '{org_b}'", "update rankscope.principals set orgs = null",
+                   "delete from rankscope.principals"):  # fmt: skip
+        cluster.run(f"{change} where name = 'vera'", database)
+        for form in ("csv", "bundle"):
+            with pytest.raises(NotAllowedError, match="has changed"):
+                report.content(form, "name")
+    assert cluster.run("select count(*) from rankscope.exports", database) == before
+
+
 @pytest.mark.parametrize("org", [*TEXTS, "org_a", "", "\0", "../../etc"])
 def test_a_file_name_is_plain_and_cannot_be_guessed(org: str) -> None:
     """HOS-4 and ISO-8."""
-    names = {file_name(org, "0123456789abcdef", "csv") for _ in range(3)}
+    names = {download(stem(org, "0123456789abcdef"), "csv").name for _ in range(3)}
     assert len(names) == 3
     for name in names:
         assert re.fullmatch(r"drift-report-[A-Za-z0-9-]{1,40}-0123456789ab-[0-9a-f]{32}\.csv", name)
@@ -170,6 +217,16 @@ def test_the_permalink_is_the_pages_own_address() -> None:
     assert permalink(scope, AlertFilter(0.5)) == f"{always}&t=0.5&state={every}"
     chosen = AlertFilter(0.35, 25.0, frozenset({Kind.VALUE}), frozenset({"a b"}), frozenset(OPEN))
     assert permalink(scope, chosen) == f"{always}&t=0.35&sev=25&kind=value&agent=a+b"
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [AlertFilter(0.52), AlertFilter(0.1), AlertFilter(0.5, 25.5), AlertFilter(0.5, agents=frozenset({"a", "b"})),
+     AlertFilter(0.5, since=TODAY)],
+    ids=["between steps", "below the slider", "severity", "agents", "since"],
+)  # fmt: skip
+def test_what_the_page_cannot_show_has_no_permalink(chosen: AlertFilter) -> None:
+    assert permalink(Scope.of_days(EVERYTHING, TODAY.date(), TODAY.date(), "org_a"), chosen) == ""
 
 
 @pytest.mark.parametrize(("rows", "buttons"), [(100_000, 7), (100_001, 0)])

@@ -153,8 +153,10 @@ def test_a_choice_is_the_librarys(  # noqa: PLR0917 - fixtures and a case
         (("--org", "a\x1b[31m"), "no such organization: a\\x1b[31m"),
         (("--org", "org_a", "--project", "none"), "no such project in org_a: none"),
         (("--org", "org_a", "--from", "2026-02-02", "--until", "2026-02-01"), "expected a first day that is not after"),
+        (("--org", "org_a", "--until", "9999-12-31"), "expected a last day from 0001-01-31 to 9999-12-01, found 9999"),
+        (("--org", "org_a", "--until", "0001-01-02"), "expected a last day from 0001-01-31 to 9999-12-01, found 0001"),
     ],
-    ids=["organization", "controls", "project", "window"],
+    ids=["organization", "controls", "project", "window", "the last day", "the first day"],
 )
 def test_what_cannot_be_is_one_sentence_and_no_file(
     arguments: tuple[str, ...], sentence: str, settings: dict[str, str], tmp_path: Path,
@@ -164,6 +166,13 @@ def test_what_cannot_be_is_one_sentence_and_no_file(
     assert run(["drift-report", *arguments, "--format", "csv", "--out", str(tmp_path / "x.csv")]) == 1
     assert capsys.readouterr().err.startswith(sentence)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("severity", ["nan", "inf", "-1", "100.5", "high"])
+def test_a_severity_is_a_number_from_0_to_100(severity: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run(["drift-report", "--org", "org_a", f"--least-severity={severity}", "--format", "csv", "--out", "-"])
+    assert "argument --least-severity: invalid" in capsys.readouterr().err
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(

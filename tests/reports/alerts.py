@@ -81,7 +81,7 @@ def about(**fields: Any) -> About:  # noqa: ANN401 - About's own
     """What the reports of these tests are about."""
     given: dict[str, Any] = {
         "filter": AlertFilter(0.5),
-        "found": Found((), 9_876, 12_345, 678, "0123456789abcdef", NOW),
+        "found": Found((), 9_876, 12_345, 678, "0123456789abcdef", NOW, procedure="d 7"),
         "org_id": "org_a",
         "org_name": "Alder & Sons",
         "project_id": None,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,8 @@ class TestContent:
         assert (manifest["as_of"], manifest["data_version"]) == ("2026-03-29", "0123456789abcdef")
         assert manifest["counts"]["alerts"] == 30 + len(TEXTS)
         assert manifest["permalink"] == "/drift_alerts?org=org_a"
-        assert set(manifest["versions"]) >= {"python", "zlib", "report_format", "SQLAlchemy"}
+        assert set(manifest["versions"]) >= {"python", "report_format", "SQLAlchemy"}
+        assert (manifest["versions"]["zlib"], manifest["versions"]["detector"]) == (zlib.ZLIB_RUNTIME_VERSION, "d 7")
 
     def test_csv_and_json_hold_every_alert_and_the_page_is_there(self, made: bytes) -> None:
         parts, some = members(made), [*alerts(30), *hostile(TEXTS)]
@@ -224,13 +226,30 @@ class TestVerify:
         with pytest.raises(BundleError, match=sentence):
             verify(io.BytesIO(spoil(made)))
 
-    def test_every_single_byte_counts(self, made: bytes) -> None:
-        """Flip one byte in each of 400 places: it is refused, differs, or says the same with another file hash."""
-        whole = hashlib.sha256(made).hexdigest()
-        for place in range(0, len(made), max(len(made) // 400, 1)):
+    @pytest.mark.parametrize("name", [MANIFEST, *MEMBERS])
+    def test_every_single_byte_counts(self, made: bytes, name: str) -> None:
+        """Flip one byte in each of 80 places of a packed member: it alone differs, or the manifest is refused."""
+        with zipfile.ZipFile(io.BytesIO(made)) as archive:
+            info = archive.getinfo(name)
+        # a local header has 30 bytes, then a name and an extra field, whose lengths are its last four
+        start = info.header_offset
+        start += 30 + sum(int.from_bytes(made[start + at : start + at + 2], "little") for at in (26, 28))
+        for place in range(start, start + info.compress_size, max(info.compress_size // 80, 1)):
             spoiled = made[:place] + bytes([made[place] ^ 0xFF]) + made[place + 1 :]
-            try:
-                checked = verify(io.BytesIO(spoiled))
-            except BundleError:
-                continue
-            assert checked.sha256 != whole
+            if name == MANIFEST:
+                with pytest.raises(BundleError):
+                    differences(spoiled)
+            else:
+                (found,) = differences(spoiled)
+                assert found.startswith(f"{name} changed: "), place
+
+    @pytest.mark.parametrize("names", [(), MEMBERS[:3], MEMBERS[1:]], ids=["none", "three", "no page"])
+    def test_a_manifest_that_leaves_members_out_is_found_out_however_sealed(
+        self, made: bytes, names: tuple[str, ...]
+    ) -> None:
+        parts = members(made)
+        manifest = json.loads(parts[MANIFEST])
+        manifest["members"] = {name: manifest["members"][name] for name in names}
+        kept = {MANIFEST: json.dumps(manifest).encode()} | {name: parts[name] for name in names}
+        left_out = sorted(set(MEMBERS) - set(names))
+        assert differences(packed(kept)) == tuple(f"{name} missing: the manifest does not name it" for name in left_out)

@@ -144,6 +144,7 @@ class TestLinkedData:
     def test_every_key_is_a_term_of_the_context_inside_the_file(self) -> None:
         told = json.loads(written(write_jsonld, hostile(TEXTS)))
         assert told["@context"] == CONTEXT
+        assert (told["as_of"], CONTEXT["as_of"]) == ("2026-03-29", {"@id": "dcterms:date", "@type": "xsd:date"})
         opaque = {name for name, term in CONTEXT.items() if isinstance(term, dict) and term.get("@type") == "@json"}
         seen = set()
 
