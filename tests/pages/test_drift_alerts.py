@@ -134,6 +134,15 @@ def test_threshold_severity_kind_agent_and_state_narrow(page: Any) -> None:  # n
         assert test.slider(key="pick_sev").value == 0
 
 
+def test_an_opened_alert_leads_to_its_observation(page: Any, store: Store) -> None:  # noqa: ANN401 - a function
+    one = worst(store)
+    test = page(org="org_a", alert=one.fingerprint)
+    press(test, "Observation")
+    assert not test.exception
+    assert [title.value for title in test.title] == ["Observation"]
+    assert test.query_params["observation"] == one.older.id
+
+
 def test_an_alert_is_opened_decided_and_leaves_the_list(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function
     one = worst(store)
     test = page(org="org_a", alert=one.fingerprint)
