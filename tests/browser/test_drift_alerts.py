@@ -201,8 +201,10 @@ def test_opposition_pairs_are_edited_saved_and_reset(visit: Visit, server: AppSe
     cells = page.locator("[class*=st-key-pairs_org_a] canvas").first
     cells.scroll_into_view_if_needed()
     cells.click(position={"x": 330, "y": 52}, force=True)  # what the other says, in the first row
-    page.keyboard.type("warm")
     page.keyboard.press("Enter")
+    cell = page.locator("#portal").locator("textarea, input").first
+    cell.fill("warm")
+    cell.press("Enter")
     expect(page.get_by_text("1 pair added, 1 pair removed, not saved yet.")).to_be_visible(timeout=20_000)
     visit.settled()
     page.get_by_role("button", name="Save pairs").click()
