@@ -7,6 +7,7 @@ import io
 import json
 import re
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -88,15 +89,30 @@ def test_a_slider_goes_into_the_address_and_survives_a_reload(visit: Visit, serv
     assert visit.foreign_requests(server.url) == []
 
 
-def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer) -> None:
+# Where every mark lies in the window, the cluster that it stands for, and "" where it is in none.
+MARKS = """gd => gd._fullData.flatMap(trace => (trace.customdata || []).map((each, at) => {
+    const box = gd.querySelector(".nsewdrag").getBoundingClientRect(), {xaxis, yaxis} = gd._fullLayout;
+    return [each[0], box.x + xaxis.d2p(trace.x[at]), box.y + yaxis.d2p(trace.y[at])];
+}))"""
+
+
+def _apart(marks: list[tuple[str, float, float]], name: str) -> tuple[str, float, float, float, float] | None:
+    """A cluster and a rectangle that holds its marks and no other, if there is one."""
+    xs, ys = zip(*((x, y) for each, x, y in marks if each == name), strict=True)
+    left, top, right, bottom = min(xs) - 8, min(ys) - 8, max(xs) + 8, max(ys) + 8
+    held = {each for each, x, y in marks if left <= x <= right and top <= y <= bottom}
+    return (name, left, top, right, bottom) if held == {name} else None
+
+
+def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer, cluster: Cluster) -> None:
+    """Around the marks of one cluster: every member of it and no other observation, by their ids."""
     page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0")
     chart = page.locator(".js-plotly-plot").nth(1)
     chart.locator(".scatterlayer .point").first.wait_for(timeout=SOON)
     chart.scroll_into_view_if_needed()
-    box = chart.locator(".nsewdrag").bounding_box()
-    assert box is not None
-    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98), (0.02, 0.03)]
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    marks = chart.evaluate(MARKS)
+    chosen, left, top, right, bottom = next(filter(None, (_apart(marks, name) for name, *_ in marks if name)))
+    places = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top + 2)]
     page.mouse.move(*places[0])
     page.mouse.down()
     for place in places[1:]:
@@ -105,6 +121,14 @@ def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer) -> None:
     expect(page).to_have_url(re.compile("area="), timeout=SOON)
     expect(page.get_by_text(re.compile(r"\d+ observations in this area"))).to_be_visible(timeout=SOON)
     told = page.get_by_text(re.compile(r"\d+ observations in this area")).inner_text()
+    database = server.environment["DATABASE_URL"].rsplit("/", 1)[1].split("?")[0]
+    alike = f"select content from observations where id = '{UUID(chosen)}'"  # noqa: S608 - a UUID
+    same = f"select id::text from observations where org_id = 'org_a' and project_id = 'api' and content = ({alike})"  # noqa: S608
+    expected = {row[0] for row in cluster.run(same, database)}
+    assert told == f"{len(expected)} observations in this area."
+    with page.expect_download(timeout=SOON) as download:
+        page.get_by_role("button", name="Download JSON").click()
+    assert {row["observation"] for row in json.loads(download.value.path().read_text(encoding="utf-8"))} == expected
     page.reload()
     expect(page.get_by_text(told)).to_be_visible(timeout=SOON)
     page.get_by_role("button", name="Whole map").click()
@@ -142,7 +166,10 @@ def test_files_hold_exactly_what_the_filter_leaves(visit: Visit, server: AppServ
     told = list(csv.DictReader(io.StringIO(taken["CSV"], newline="")))
     assert [row["observation"] for row in told] == [row["observation"] for row in rows]
     database = server.environment["DATABASE_URL"].rsplit("/", 1)[1].split("?")[0]
-    recorded = cluster.run("select kind, format, rows, filter->>'kind' from rankscope.exports order by id", database)
+    asked = (
+        "select kind, format, rows, filter->>'kind' from rankscope.exports where filter->>'area' is null order by id"
+    )
+    recorded = cluster.run(asked, database)
     assert recorded == [("corroboration", "csv", 3, "independent"), ("corroboration", "json", 3, "independent")]
 
 
