@@ -151,7 +151,7 @@ def findings(summary: Summary) -> list[tuple[str, str, str]]:
     total = summary.number
     decided = sum(summary.states[state] for state in DECIDED)
     return [
-        ("Alerts", f"{total:,}", "pairs of statements that cannot both stand"),
+        ("Alerts", f"{total:,}", "pairs of statements that contradict each other by the rules"),
         ("Open", f"{summary.open:,}", _share(summary.open, total, "wait for a decision")),
         ("Decided", f"{decided:,}", _share(decided, total, "resolved or no contradiction")),
         ("Severe", f"{summary.severe:,}", _share(summary.severe, total, f"of severity {SEVERE} or more")),
