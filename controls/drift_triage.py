@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.drift import SPOKEN, STORED
-from controls import drift_messages
+from controls import drift_messages, glossary
 from controls.access import NotAllowedError, require
 from controls.drift_worklist import SIGNS, neighbours, open_alert, state_of
 from controls.loading import may_write, store
@@ -109,7 +109,7 @@ def _decide(found: Drift, one: Listed, principal: Principal) -> None:
         )
         st.button(
             "Save note and owner", key=f"decide_note_{version}", on_click=_clicked,
-            args=(seen, one.triage.state, one.triage.verdict), help="The alert stays where it stands.",
+            args=(seen, one.triage.state, one.triage.verdict), help=glossary.NOTE_ALONE,
         )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, state, verdict, key in DECISIONS:

@@ -216,6 +216,7 @@ ENTERED = "Observations that enter the block."
 LEFT = "Observations that leave the block."
 
 # Drift Alerts
+NOTE_ALONE = "Keeps note and owner; the alert stays where it stands."
 DRIFT_THRESHOLD = (
     "Share of the smaller claim's words that both sides must have in common; what one side says was replaced by "
     "something else counts whatever the share. Documented: 0.5. "

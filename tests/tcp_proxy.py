@@ -24,6 +24,7 @@ class Proxy:
         self.server, self.word, self.how, self.close_after = server, word, how, close_after
         self.armed = False
         self.cuts = 0
+        self._deaf: set[socket.socket] = set()  # clients that hear nothing any more
         self._listener = socket.create_server(("127.0.0.1", port))
         self.port = int(self._listener.getsockname()[1])
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
@@ -66,7 +67,8 @@ class Proxy:
                     self.armed = False
                     self._lose(data, source, target)
                     break
-                target.sendall(data)
+                if target not in self._deaf:
+                    target.sendall(data)
         for end in (source, target):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -80,6 +82,7 @@ class Proxy:
             with suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
             time.sleep(0.7)
+        self._deaf.add(client)  # an answer could be quicker than the cut
         if self.how != "drop":
             server.sendall(data)
         if self.how == "forward":

@@ -119,6 +119,7 @@ def taken(page: Page, label: str) -> tuple[str, str, bytes]:
     return download.value.suggested_filename, download.value.url, download.value.path().read_bytes()
 
 
+@pytest.mark.long
 def test_the_page_hands_out_the_listed_alerts_to_whom_they_belong(browser: Browser, server: AppServer) -> None:
     """ISO-8: each link leads to its own bytes while its page is open, and to nothing once it was closed."""
     links, texts, contexts = {}, {}, {}

@@ -77,6 +77,7 @@ def told(page: Page, sentence: str) -> None:
     expect(page.locator("[data-testid=stAlert]").filter(has_text=sentence).first).to_be_visible(timeout=20_000)
 
 
+@pytest.mark.long
 def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, server: AppServer, keeper: Owner) -> None:
     page = visit.open(f"{server.url}/feature_flags?target=org_a")
     review(visit)

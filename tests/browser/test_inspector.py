@@ -117,6 +117,7 @@ def boxes(page: Page, selector: str) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("width", [900, 1400])
+@pytest.mark.long
 def test_the_settings_stand_beside_the_picture_or_below_it(browser: Browser, server: AppServer, width: int) -> None:
     """In a narrow window nothing shrinks to uselessness and no stage's name is printed over another's."""
     context = browser.new_context(viewport={"width": width, "height": 1000})

@@ -159,6 +159,7 @@ def test_hostile_texts_are_shown_literally(visit: Visit, server: AppServer, numb
     assert visit.complaints == []
 
 
+@pytest.mark.long
 def test_a_foreign_id_is_answered_as_an_unknown_one_and_leaks_nothing(
     cluster: Cluster, database: str, planted: Planted
 ) -> None:

@@ -108,6 +108,7 @@ class TestAddress:
         expect(page).to_have_url(re.compile("window=7d"))
         expect(page.locator(SENTENCE).first).to_contain_text("Acme")
 
+    @pytest.mark.long
     def test_opening_a_row_leads_into_that_organization(self, visit: Visit, server: AppServer) -> None:
         page = visit.open(f"{server.url}/?window=7d")
         table = page.locator("[data-testid=stDataFrame] canvas").first
@@ -177,6 +178,7 @@ class TestHostileTexts:
             src for src in page.locator("img").evaluate_all("all => all.map(i => i.src)") if "127.0.0.1:9" in src
         ] == []
 
+    @pytest.mark.long
     def test_the_sentence_and_the_list_show_them_literally(self, visit: Visit, server: AppServer) -> None:
         page = visit.open(f"{server.url}/?org=h00%20%3Cscript%3Ewindow.__x%3D%27script%27%3C%2Fscript%3E")
         assert "<script>window.__x='script'</script>" in sentence(page)

@@ -225,7 +225,7 @@ class TestValue:
 MALFORMED = [
     "null", "[]", "[1]", '"text"', "12", "true", f'{{"{WEIGHTING}": "yes"}}', f'{{"{WEIGHTING}": "maybe"}}',
     f'{{"{WEIGHTING}": null}}', f'{{"{WEIGHTING}": 1}}', f'{{"{WEIGHTING}": 1e400}}', f'{{"{WEIGHTING}": {{}}}}',
-    f'{{"{BOOST}": "yes"}}', '{"a":' + "[" * 5000 + "]" * 5000 + "}", '{"long": "' + "x" * 30_000 + '"}',
+    f'{{"{BOOST}": "yes"}}', '{"a":' + "[" * 7000 + "]" * 7000 + "}", '{"long": "' + "x" * 30_000 + '"}',
 ]  # fmt: skip
 ONLY_JSON = [f'{{"{WEIGHTING}":true,"{WEIGHTING}":false}}', '{"a":1,"a":2}', '{"a":{"b":1,"b":2}}', '{"a": "\\u0000"}']
 
