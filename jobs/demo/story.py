@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 from typing import TYPE_CHECKING
 
 from jobs.demo.conversations import TURNS, conversation
-from jobs.demo.families import Family, dispute, families
+from jobs.demo.families import Family, alike, dispute, families
 from jobs.demo.planted import Pair, Subjects, contradictions, disputed, traps
 from jobs.demo.texts import identity
 from jobs.demo.timeline import Placed, Session, Task, Timeline, sessions, tasks
 from jobs.demo.vocabulary import project as project_words
 from jobs.demo.writing import Memory, Voice, ordinary
-from ranking.near_pairs import near_components
-from ranking.simhash import simhash64
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -97,10 +94,10 @@ def _plot(org: Organization, project: str, size: Size, seed: str, turn: int) -> 
     wanted = _wanted(org, size)
     subjects = Subjects(voice, random)
     opposed = list(contradictions(subjects, random, size.contradictions, turn))
-    alike = list(traps(subjects, random, size.traps, turn))
+    same = list(traps(subjects, random, size.traps, turn))
     angry = [dispute(pair, random) for pair in (disputed(subjects, random, turn + n) for n in range(2))]
     quarrels = [family for family in angry if family is not None]
-    planted = [memory for pair in opposed + alike for memory in (pair.older, pair.newer)]
+    planted = [memory for pair in opposed + same for memory in (pair.older, pair.newer)]
     planted += [memory for family in quarrels for memory in family.members]
     spare = len(planted) + round(wanted * CONVERSATIONS) * (TURNS + 1) + 3 * size.families
     memories = ordinary(voice, random, max(20, round(wanted) - spare))
@@ -112,7 +109,7 @@ def _plot(org: Organization, project: str, size: Size, seed: str, turn: int) -> 
         (*memories, *planted, *repeated),
         families=(*grown, *quarrels),
         contradictions=(*opposed, *(pair for family in quarrels for pair in _sides(family))),
-        traps=tuple(alike),
+        traps=tuple(same),
     )
 
 
@@ -163,26 +160,25 @@ def _authors(org: Organization, grown: Iterable[Family], random: Random) -> dict
 
 
 def _apart(placed: Sequence[Placed], grown: Sequence[Family]) -> tuple[list[Placed], list[Family]]:
-    """The memories without those that happen to be near another, and the families: planted ones and pairs by hand."""
-    family_of = {memory.key: number for number, family in enumerate(grown) for memory in family.members}
+    """The memories without those that repeat another's words by accident, and the families with pairs made by hand.
+
+    Alike by their words, not by Rankscope's hash: what only looks alike to the hash stays, and counts against it.
+    """
+    family_of = {memory.key for family in grown for memory in family.members}
     dropped: set[str] = set()
     found = list(grown)
     for project in sorted({entry.memory.project for entry in placed}):
         memories = [entry.memory for entry in placed if entry.memory.project == project]
-        groups: dict[int, list[Memory]] = defaultdict(list)
-        for memory, group in zip(
-            memories, near_components(simhash64([m.text for m in memories])).tolist(), strict=True
-        ):
-            groups[group].append(memory)
-        for group in (group for group in groups.values() if len(group) > 1):
-            # what was planted stays: the truth names it
-            strangers = [memory for memory in group if memory.key not in family_of and not _on_purpose(memory)]
-            if all(_on_purpose(memory) for memory in group):
-                found.append(Family("restated", tuple(group)))
-            elif len(strangers) < len(group):
-                dropped |= {memory.key for memory in strangers}
+        for one, other in alike([memory.text for memory in memories]):
+            first, second = memories[one], memories[other]
+            if first.key in dropped or second.key in dropped or {first.key, second.key} <= family_of:
+                continue
+            if _on_purpose(first) and _on_purpose(second):
+                found.append(Family("restated", (first, second)))
             else:
-                dropped |= {memory.key for memory in group[1:]}
+                # what was planted stays: the truth names it
+                planted = second.key in family_of or _on_purpose(second)
+                dropped.add((first if planted else second).key)
     return [entry for entry in placed if entry.memory.key not in dropped], found
 
 

@@ -23,6 +23,7 @@ from queries import schema
 from queries.engine import Store, make_engine
 from queries.scope import Reach
 from ranking import cluster_near_duplicates, top_k
+from ranking.simhash import simhash64
 from tests.jobs.conftest import NOW
 from tests.jobs.stores import rows
 
@@ -73,18 +74,33 @@ def columns(placed: list[Placed]) -> dict[str, Any]:
 class TestFamilies:
     def test_precision_and_recall(self, stories: list[Story]) -> None:
         planted: set[PairOfIds] = set()
+        by_hash: set[PairOfIds] = set()  # a chain and a dispute are made with the hash that finds them
         found: set[PairOfIds] = set()
         for story in stories:
             for family in story.families:
-                planted |= {frozenset(pair) for pair in combinations(map(story.id, family.members), 2)}
+                pairs = {frozenset(pair) for pair in combinations(map(story.id, family.members), 2)}
+                planted |= pairs
+                by_hash |= pairs if family.kind in ("chained", "disputed") else set()
         for _, placed in scopes(stories):
             clusters = cluster_near_duplicates(columns(placed))
             for number in range(len(clusters)):
                 members = [placed[row].id for row in clusters.members(number).tolist()]
                 found |= {frozenset(pair) for pair in combinations(members, 2)}
         assert len(planted) > 300
-        assert len(found & planted) / len(found) >= 0.95
-        assert len(found & planted) / len(planted) >= 0.85
+        for told, seen in ((planted, found), (planted - by_hash, found - by_hash)):
+            assert len(seen & told) / len(seen) >= 0.95
+            assert len(seen & told) / len(told) >= 0.85
+
+    def test_the_hash_has_no_say_in_who_belongs(self, stories: list[Story]) -> None:
+        """Some retellings lie beyond 3 bits: were they left out, recall would be 1 whatever the hash is worth."""
+        hashes = [
+            simhash64([memory.text for memory in family.members])
+            for story in stories
+            for family in story.families
+            if family.kind in ("one_agent", "several_agents")
+        ]
+        apart = [np.bitwise_count(each[1:] ^ each[0]) for each in hashes]
+        assert any((bits > 3).any() for bits in apart)
 
     def test_every_kind_and_size(self, stories: list[Story]) -> None:
         families = [family for story in stories for family in story.families]
@@ -94,18 +110,21 @@ class TestFamilies:
         assert max(len(family.members) for family in families) == 9
 
     def test_agents_and_chains_are_as_their_kind_says(self, stories: list[Story]) -> None:
+        compared = 0
         for story, placed in scopes(stories):
             clusters = cluster_near_duplicates(columns(placed))
             row_of = {entry.id: row for row, entry in enumerate(placed)}
             assert clusters.agents is not None
             for family in story.families:
-                ids = [story.id(memory) for memory in family.members]
-                if ids[0] not in row_of:
+                rows_of = {row_of[story.id(memory)] for memory in family.members if story.id(memory) in row_of}
+                number = clusters.cluster[min(rows_of)] if rows_of else -1
+                if number < 0 or rows_of != set(clusters.members(number).tolist()):
                     continue
-                number = clusters.cluster[row_of[ids[0]]]
+                compared += 1
                 assert family.kind != "one_agent" or clusters.agents[number] == 1
                 assert family.kind != "several_agents" or clusters.agents[number] >= 2
                 assert family.kind != "chained" or clusters.chained[number]
+        assert compared >= 0.85 * sum(len(story.families) for story in stories)
 
 
 class TestContradictions:
