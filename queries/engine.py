@@ -6,14 +6,14 @@ import json
 import logging
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import psycopg
 from psycopg import IsolationLevel
-from psycopg import errors as pg
-from sqlalchemy import create_engine, event, exc, text
+from sqlalchemy import create_engine, exc, text
 from sqlalchemy.engine import make_url
 
+from queries.connections import GRACE, DeadlineConnection, ping_after_a_pause
 from queries.errors import BAD_ADDRESS, NO_WRITER, DeadlineError, StoreError, store_error
 from queries.version import moment
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     import pandas as pd
-    from psycopg.abc import PQGen
     from sqlalchemy import URL, Connection, Engine, Executable
 
     from queries.scope import Reach, Scope
@@ -34,9 +33,7 @@ log = logging.getLogger("rankscope.store")
 
 LIST, AGGREGATE = 1.0, 5.0  # seconds that a list and an aggregate may take
 SNAPSHOT = 8.0  # seconds that all questions of one snapshot may take together
-GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
 CONNECT = 3.0
-PING = 1.0
 POOL_WAIT = 5.0
 
 # Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
@@ -58,8 +55,6 @@ LIMITS = {
 # Changes wait for one another instead of refusing at once: each holds its locks for milliseconds.
 WRITE_LIMITS = {"lock_timeout": "5000"}
 
-RV = TypeVar("RV")
-
 
 class Question(Protocol):
     """A query as a value: its fields are the parameters, ``statement()`` is pure, ``row`` types the answer."""
@@ -75,24 +70,6 @@ class Question(Protocol):
     def statement(self) -> Executable:
         """The SQL, with every value bound."""
         ...
-
-
-class DeadlineConnection(psycopg.Connection[Any]):
-    """A connection that gives up on a server which neither answers nor closes.
-
-    No server-side timeout helps against a stopped process or a network that swallows packets: only the client can
-    stop waiting. The socket is closed then, because its protocol state is unknown.
-    """
-
-    deadline: float = AGGREGATE + GRACE
-
-    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Wait for the server, at most until the deadline."""
-        try:
-            return super().wait(gen, interval, self.deadline if timeout is None else timeout)
-        except pg._WaitTimeout as late:  # noqa: SLF001 - the only name psycopg gives this error
-            self.pgconn.finish()
-            raise DeadlineError("no answer within the client's deadline") from late
 
 
 def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Engine:
@@ -111,11 +88,10 @@ def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Eng
         pool_size=pool,
         max_overflow=overflow,
         pool_timeout=POOL_WAIT,
-        pool_pre_ping=True,
         pool_recycle=300,
         hide_parameters=True,
     )
-    event.listen(engine, "checkin", _shorten_deadline)
+    ping_after_a_pause(engine)
     return engine
 
 
@@ -128,12 +104,6 @@ def _target(url: str) -> URL:
     if target.get_backend_name() not in ("postgresql", "postgres"):
         raise StoreError("address", BAD_ADDRESS)
     return target.set(drivername="postgresql+psycopg")
-
-
-def _shorten_deadline(raw: DeadlineConnection | None, _record: object) -> None:
-    # The ping before the next use must not wait as long as the last question was allowed to.
-    if raw is not None:
-        raw.deadline = PING
 
 
 class Store:
@@ -161,7 +131,7 @@ class Store:
         if name is not None:
             settings["application_name"] = f"rankscope {name}"
         with _sentences():
-            connection = self._prepared(settings, limit)
+            connection = _prepared(self.reader, settings, limit, SNAPSHOTS)
             try:
                 yield connection
             finally:
@@ -171,7 +141,7 @@ class Store:
     def writing(self, reach: Reach, limit: float = AGGREGATE, name: str | None = None) -> Iterator[Connection]:
         """One transaction that may write in one reach, committed if nothing is raised inside.
 
-        Never repeated here: whether a cut connection had committed is for whoever knows the change to find out.
+        Never repeated once begun: whether a cut connection had committed is for whoever knows the change to find out.
         """
         if self.writer is None:
             raise StoreError("no_writer", NO_WRITER)
@@ -179,25 +149,12 @@ class Store:
         if name is not None:
             settings["application_name"] = f"rankscope {name}"
         with _sentences():
-            connection = self.writer.connect()
+            connection = _prepared(self.writer, settings, limit, CHANGES)
             try:
-                _prepare(connection, settings, limit, CHANGES)
                 yield connection
                 connection.commit()
             finally:
                 _give_back(connection)
-
-    def _prepared(self, settings: dict[str, str], limit: float, *, again: bool = True) -> Connection:
-        connection = self.reader.connect()
-        try:
-            _prepare(connection, settings, limit, SNAPSHOTS)
-        except exc.DBAPIError as error:
-            _give_back(connection)
-            # The server may go between the ping and the first statement; nothing was read yet, so begin anew once.
-            if again and error.connection_invalidated and not isinstance(error.orig, DeadlineError):
-                return self._prepared(settings, limit, again=False)
-            raise
-        return connection
 
     def ask(self, question: Question) -> pd.DataFrame:
         """The answer to one question, as a frame typed by its row."""
@@ -263,6 +220,19 @@ def limit_statement(connection: Connection, limit: float) -> None:
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
     connection.execute(SET_LOCAL, {"settings": json.dumps({"statement_timeout": _milliseconds(limit)})})
+
+
+def _prepared(engine: Engine, settings: dict[str, str], limit: float, mode: Mode, *, again: bool = True) -> Connection:
+    connection = engine.connect()
+    try:
+        _prepare(connection, settings, limit, mode)
+    except exc.DBAPIError as error:
+        _give_back(connection)
+        # The server may have gone since the connection was last used; nothing was done yet, so begin anew once.
+        if again and error.connection_invalidated and not isinstance(error.orig, DeadlineError):
+            return _prepared(engine, settings, limit, mode, again=False)
+        raise
+    return connection
 
 
 def _prepare(connection: Connection, settings: dict[str, str], limit: float, mode: Mode) -> None:

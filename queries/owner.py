@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-    from queries.engine import DeadlineConnection
+    from queries.connections import DeadlineConnection
 
 PATIENCE = 600.0  # seconds one statement of a migration may take: an index on a large table is slow
 

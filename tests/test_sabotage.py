@@ -66,12 +66,12 @@ SABOTAGES = (
         ("tests/queries/test_engine.py::TestSlow",),
     ),
     Sabotage(
-        "the client's deadline", "queries/engine.py", "self.deadline if timeout is None else timeout", "timeout",
+        "the client's deadline", "queries/connections.py", "self.deadline if timeout is None else timeout", "timeout",
         ("tests/queries/test_engine.py::TestFrozen",),
     ),
     Sabotage(
-        "the ping before use", "queries/engine.py", "pool_pre_ping=True", "pool_pre_ping=False",
-        ("tests/queries/test_engine.py::TestKilled", "tests/test_app.py::TestRecovery"),
+        "the ping before use", "queries/connections.py", "engine.dialect.do_ping(raw)", "str(raw)",
+        ("tests/queries/test_engine.py::TestFrozen",),
     ),
     Sabotage(
         "the proxy's token", "controls/access.py",

@@ -17,7 +17,8 @@ import psycopg
 import pytest
 from sqlalchemy import exc, text
 
-from queries.engine import LIST, DeadlineConnection, Store, answers, make_engine
+from queries.connections import PAUSE, DeadlineConnection
+from queries.engine import LIST, Store, answers, make_engine
 from queries.errors import NOT_ANSWERING, SENTENCES, UNREACHABLE, StoreError, store_error
 from queries.organizations import Organizations
 from queries.scope import EVERYTHING, Scope
@@ -110,6 +111,20 @@ class TestFrozen:
             assert connection.execute(text("select 1")).scalar_one() == 1
         store.close()
 
+    def test_an_idle_connection_that_no_longer_answers_is_replaced(self, own_cluster: Cluster) -> None:
+        """As behind a firewall that forgot it: neither closed nor answering, while the server is well."""
+        store = Store(make_engine(own_cluster.url(), name="forgotten"))
+        with store.reading(EVERYTHING) as connection:
+            backend = connection.execute(text("select pg_backend_pid()")).scalar_one()
+        time.sleep(PAUSE + 0.1)
+        os.kill(backend, signal.SIGSTOP)
+        try:
+            with store.reading(EVERYTHING) as connection:
+                assert connection.execute(text("select pg_backend_pid()")).scalar_one() != backend
+        finally:
+            os.kill(backend, signal.SIGCONT)
+            store.close()
+
     def test_a_server_that_stops_during_the_question(self, own_cluster: Cluster) -> None:
         store = Store(make_engine(own_cluster.url(), name="frozen"))
         with store.reading(EVERYTHING) as connection:
@@ -131,7 +146,7 @@ class TestKilled:
     def test_a_read_is_repeated_on_a_new_connection(
         self, store: Store, cluster: Cluster, owner: psycopg.Connection[Any]
     ) -> None:
-        """The pool pings before use, so a backend that died between two pages is never noticed."""
+        """A backend that died between two pages is never noticed: its first statement gets a new connection."""
         sample.add_organization(owner, "org_a")
         assert list(store.ask(Organizations(SCOPE))["id"]) == ["org_a"]
         cluster.run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'dash_read'")

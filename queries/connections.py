@@ -1,0 +1,65 @@
+"""Connections that never wait for ever: a deadline of the client's own, and a ping before one that has been idle."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from sqlalchemy import event, exc
+
+from queries.errors import DeadlineError
+
+if TYPE_CHECKING:
+    from psycopg.abc import PQGen
+    from sqlalchemy import Engine
+    from sqlalchemy.pool import ConnectionPoolEntry
+
+GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
+PING = 1.0
+# A connection that answered less than so many seconds ago is not asked again whether it does: eight callers of one
+# process spent a tenth of their time on it. One that died meanwhile is replaced as its first statement fails.
+PAUSE = 1.0
+
+RV = TypeVar("RV")
+
+
+class DeadlineConnection(psycopg.Connection[Any]):
+    """A connection that gives up on a server which neither answers nor closes.
+
+    No server-side timeout helps against a stopped process or a network that swallows packets: only the client can
+    stop waiting. The socket is closed then, because its protocol state is unknown.
+    """
+
+    deadline: float = 5.0 + GRACE
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Wait for the server, at most until the deadline."""
+        try:
+            return super().wait(gen, interval, self.deadline if timeout is None else timeout)
+        except pg._WaitTimeout as late:  # noqa: SLF001 - the only name psycopg gives this error
+            self.pgconn.finish()
+            raise DeadlineError("no answer within the client's deadline") from late
+
+
+def ping_after_a_pause(engine: Engine) -> None:
+    """Let a pool hand out a connection that was idle only after it answered; if it does not, none of them is used."""
+
+    def put_back(raw: DeadlineConnection | None, record: ConnectionPoolEntry) -> None:
+        if raw is not None:
+            # The ping before the next use must not wait as long as the last question was allowed to.
+            raw.deadline = PING
+            record.info["used"] = time.monotonic()
+
+    def taken(raw: DeadlineConnection, record: ConnectionPoolEntry, _proxy: object) -> None:
+        used = record.info.pop("used", None)
+        if used is None or time.monotonic() - used < PAUSE:
+            return
+        try:
+            engine.dialect.do_ping(raw)  # type: ignore[arg-type]
+        except psycopg.Error as error:
+            raise exc.InvalidatePoolError from error
+
+    event.listen(engine, "checkin", put_back)
+    event.listen(engine, "checkout", taken)
