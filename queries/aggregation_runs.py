@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema
 from queries.aggregation_input import AggregationScope
-from queries.engine import LIMITS, SET_LOCAL, limit_statement
+from queries.engine import LIMITS, limit_statement, set_local
 from queries.errors import store_error
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def writing(writer: Engine, reach: Reach) -> Iterator[Connection]:
         with writer.begin() as connection:
             limit_statement(connection, WRITING)
             settings = {**LIMITS, **WAITING, **reach.settings()}
-            connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
+            set_local(connection, settings)
             yield connection
     except (exc.SQLAlchemyError, psycopg.Error) as error:
         raise store_error(error) from error

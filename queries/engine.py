@@ -37,7 +37,7 @@ CONNECT = 3.0
 POOL_WAIT = 5.0
 
 # Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
-SET_LOCAL = text("select set_config(key, value, true) from json_each_text(cast(:settings as json))")
+SET_LOCAL = "select set_config(key, value, true) from json_each_text(%s::json)"
 
 # How a transaction begins, told as it begins: a statement of its own would cost a round trip.
 SNAPSHOTS = (IsolationLevel.REPEATABLE_READ, True)
@@ -215,11 +215,16 @@ def _give_back(connection: Connection) -> None:
         connection.close()
 
 
+def set_local(connection: Connection, settings: Mapping[str, str]) -> None:
+    """Settings for the rest of this transaction, as the driver takes them: every question begins with some."""
+    connection.exec_driver_sql(SET_LOCAL, (json.dumps(settings),))
+
+
 def limit_statement(connection: Connection, limit: float) -> None:
     """Let the next statement of this transaction take so many seconds, and the client wait little longer."""
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
-    connection.execute(SET_LOCAL, {"settings": json.dumps({"statement_timeout": _milliseconds(limit)})})
+    set_local(connection, {"statement_timeout": _milliseconds(limit)})
 
 
 def _prepared(engine: Engine, settings: dict[str, str], limit: float, mode: Mode, *, again: bool = True) -> Connection:
@@ -239,7 +244,7 @@ def _prepare(connection: Connection, settings: dict[str, str], limit: float, mod
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
     raw.isolation_level, raw.read_only = mode
-    connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
+    set_local(connection, settings)
 
 
 def _milliseconds(seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -10,7 +9,7 @@ from uuid import uuid4
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from queries.engine import SET_LOCAL
+from queries.engine import set_local
 from queries.own_schema import saved_views
 from queries.scope import is_storable
 
@@ -129,4 +128,4 @@ def _own(principal: str, id_: UUID) -> tuple[ColumnElement[bool], ...]:
 
 def _as(connection: Connection, principal: str) -> None:
     """Say whose rows this transaction may touch: row security reads it."""
-    connection.execute(SET_LOCAL, {"settings": json.dumps({"dash.principal": principal})})
+    set_local(connection, {"dash.principal": principal})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from sqlalchemy import exc, literal_column, select
 
-from queries.engine import AGGREGATE, SET_LOCAL
+from queries.engine import AGGREGATE, set_local
 from queries.errors import StoreError
 from queries.recall.estimates import REMEMBERED, Estimates, estimates
 from queries.recall.keywords import keywords
@@ -156,11 +155,6 @@ def settings_for(search: Search, pool: int, share: float = 1.0) -> dict[str, str
     among_others = min(pool / share, SPARSE_KEPT) if share > 0.0 else SPARSE_KEPT
     kept = min(max(LEAST_KEPT, pool, round(among_others)), MOST_KEPT)
     return SETTINGS | INDEX_SETTINGS | {"hnsw.ef_search": str(kept)}
-
-
-def set_local(connection: Connection, settings: dict[str, str]) -> None:
-    """Settings for the rest of this transaction."""
-    connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
 
 
 def chosen_search(asked: Asked, expected: Estimates) -> Search:
