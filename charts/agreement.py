@@ -24,7 +24,7 @@ KINDS = {
     "repeated": ("self-repetition", NEUTRAL, "square"),
     "disputed": ("✕ disputed", DISPUTED, "x"),
 }
-EDGES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 1_000)
+EDGES = (2, 3, 4, 5, 6, 10, 20, 50, 100, 1_000)
 
 
 def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: str, title: str) -> go.Figure:
@@ -88,28 +88,42 @@ def _line(points: list[list[Any]], ys: Sequence[float | None], words: str, colou
     )
 
 
-def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
-    """How many clusters have how many members, ``clusters`` having size and kind."""
+def cluster_sizes(clusters: pd.DataFrame, most: int, title: str) -> go.Figure:
+    """How many clusters have how many members, ``clusters`` having size and kind.
+
+    The axes are the same at every threshold, so that bars and not scales move with the slider: every size has its
+    place, and the height reaches to ``most``, the clusters of the threshold that finds most of them.
+    """
     bins = [_bin(size) for size in clusters["size"].tolist()]
     labels = [_bin(edge) for edge in EDGES]
-    drawn = [label for label in labels if label in bins]
     figure = go.Figure()
     for kind, (words, colour, _) in KINDS.items():
         mine = [label for label, its in zip(bins, clusters["kind"].tolist(), strict=True) if its == kind]
         if mine:
             figure.add_trace(
                 go.Bar(
-                    x=drawn,
-                    y=[mine.count(label) for label in drawn],
+                    x=labels,
+                    y=[mine.count(label) for label in labels],
                     name=words,
                     marker={"color": colour, "line": {"width": 0}, "pattern": {"shape": _pattern(kind)}},
                     hovertemplate=f"%{{x}} members, {words}: %{{y:,}} clusters<extra></extra>",
                 )
             )
+    counts = [bins.count(label) for label in labels]
+    figure.add_trace(
+        go.Scatter(
+            x=labels, y=counts, mode="text", text=[f"{count:,}" if count else "" for count in counts],
+            textposition="top center", textfont={"size": 12}, cliponaxis=False, hoverinfo="skip", showlegend=False,
+        )
+    )  # fmt: skip
     figure.update_layout(barmode="stack", bargap=0.3, showlegend=True)
     finish(figure, title, height=320)
-    figure.update_xaxes(title="members", type="category", fixedrange=True)
-    figure.update_yaxes(title="clusters", fixedrange=True, tickformat=",d")
+    figure.update_xaxes(
+        title="members", type="category", categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4],
+        fixedrange=True, tickangle=-45,
+    )  # fmt: skip
+    top = max(most, *counts)
+    figure.update_yaxes(title="clusters", fixedrange=True, tickformat=",d", range=[0, 1.1 * max(top, 1)])
     return figure
 
 
