@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tests.conftest import Cluster
 
 HOSTILE = [text for text in TEXTS if "\0" not in text and len(text) < 2_000 and any(map(str.isalnum, text))][:24]
+NAMES = {text[:60] for text in HOSTILE}
 PAGE = "corroboration.py"
 BOOSTED = '{"corroboration_boost_enabled": true}'
 
@@ -35,7 +36,8 @@ def address(cluster: Cluster, template: str) -> Iterator[str]:
     """Organizations that differ in what they hold; no test changes them, so that one worker serves all tests.
 
     Acme: a cluster of three by two agents, one of two by one agent, and two retrievals. Birch: nothing. Cedar: as Acme,
-    with a word more in the canonical, and the boost on. Drake: hostile texts, each twice. Elm: a hundred megabytes.
+    with a word more in the canonical, and the boost on. Drake: hostile texts, each twice, by agents, in sessions and
+    projects of hostile names. Elm: a hundred megabytes.
     Fir: the boost on, fifty retrievals, two candidates of each lifted. Gorse: the boost on, and never logged.
     """
     name = cluster.create(template)
@@ -47,7 +49,10 @@ def address(cluster: Cluster, template: str) -> Iterator[str]:
         sample.add_organization(owner, "org_b", "Birch")
         plant(owner, "org_c", [(f"{said[0]} now" if said[1] == "bob" else said[0], *said[1:]) for said in SAID])
         owner.execute("update organizations set features = %s where id = 'org_c'", (BOOSTED,))
-        plant(owner, "org_d", [(text, text[:60], text[:60], "api", 1.0) for text in HOSTILE for _ in range(2)])
+        plant(owner, "org_d", [(text, *[text[:60]] * 3, 1.0) for text in HOSTILE for _ in range(2)])
+        owner.execute("update organizations set name = %s where id = 'org_d'", (HOSTILE[0],))
+        for name in NAMES:
+            owner.execute("insert into projects (org_id, id, name) values ('org_d', %s, %s)", (name, name))
         for org, boost in (("org_f", [0.0, 0.5, 0.5]), ("org_g", [None] * 3)):
             plant_organization(owner, org, text_0="the first says something else".ljust(40), text_2=text(1))
             ranks = [2, 0, 1] if any(boost) else [0, 1, 2]
@@ -241,6 +246,13 @@ def test_embedding_without_any_vector_says_so(page: Any) -> None:  # noqa: ANN40
     assert "9 observations without a comparable vector" in said(test)
 
 
+def marked_up(test: AppTest) -> set[str]:
+    """The hostile names that stand where Markdown is read."""
+    kinds = (test.markdown, test.caption, test.info, test.warning, test.error, test.subheader)
+    sinks = "\n".join(str(element.value) for kind in kinds for element in kind)
+    return {name for name in NAMES if name in sinks}
+
+
 def test_hostile_texts_are_shown_literally(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_d", bits="0")
     listed = table(test, "kind")
@@ -248,11 +260,21 @@ def test_hostile_texts_are_shown_literally(page: Any) -> None:  # noqa: ANN401 -
     assert len(listed) > 10
     marks = [mark for trace in charts(test)[1]["data"] for mark in trace.get("customdata", [])]
     assert not any("<" in str(mark[2]) for mark in marks)
-    opened = page(org="org_d", bits="0", cluster=listed["canonical"][0])
-    assert opened.code[0].value in HOSTILE
-    assert opened.code[0].value in set(table(opened, "diff")["text"]) <= set(HOSTILE)
-    sinks = "\n".join(str(each.value) for kind in (opened.markdown, opened.caption, opened.info) for each in kind)
-    assert not any(text in sinks for text in HOSTILE)
+    assert marked_up(test) == set()
+
+
+def test_hostile_agents_sessions_and_projects_are_shown_literally(page: Any) -> None:  # noqa: ANN401 - a function
+    canonical = table(page(org="org_d", bits="0"), "kind")["canonical"][0]
+    opened = page(org="org_d", bits="0", cluster=canonical)
+    text = opened.code[0].value
+    assert text in HOSTILE
+    members = table(opened, "diff")
+    assert set(members["text"]) == {text}
+    assert {*members["agent"], *members["session"], *members["project"]} == {text[:60]}
+    assert marked_up(opened) == set()
+    alone = page(org="org_d", project=text[:60], show="shadow")
+    assert figures(alone)["Corroborated"] == ("2", "100 % of all")
+    assert marked_up(alone) == set()
 
 
 def test_a_hundred_texts_of_a_megabyte_stay_a_small_page(page: Any) -> None:  # noqa: ANN401 - a function
