@@ -88,31 +88,32 @@ def _line(points: list[list[Any]], ys: Sequence[float | None], words: str, colou
     )
 
 
-def cluster_sizes(clusters: pd.DataFrame, most: int, title: str) -> go.Figure:
-    """How many clusters have how many members, ``clusters`` having size and kind.
+def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
+    """Which share of clusters has how many members, ``clusters`` having size and kind; their number above each bar.
 
-    The axes are the same at every threshold, so that bars and not scales move with the slider: every size has its
-    place, and the height reaches to ``most``, the clusters of the threshold that finds most of them.
+    Shares, and a place for every size: so the axes are the same at every threshold, and bars move with the slider.
     """
     bins = [_bin(size) for size in clusters["size"].tolist()]
     labels = [_bin(edge) for edge in EDGES]
     figure = go.Figure()
     for kind, (words, colour, _) in KINDS.items():
         mine = [label for label, its in zip(bins, clusters["kind"].tolist(), strict=True) if its == kind]
+        counts = [mine.count(label) for label in labels]
         if mine:
             figure.add_trace(
                 go.Bar(
                     x=labels,
-                    y=[mine.count(label) for label in labels],
+                    y=[100 * count / len(bins) for count in counts],
                     name=words,
                     marker={"color": colour, "line": {"width": 0}, "pattern": {"shape": _pattern(kind)}},
-                    hovertemplate=f"%{{x}} members, {words}: %{{y:,}} clusters<extra></extra>",
+                    customdata=counts,
+                    hovertemplate=f"%{{x}} members, {words}: %{{customdata:,}} clusters, %{{y:.3g}} %<extra></extra>",
                 )
             )
     counts = [bins.count(label) for label in labels]
     figure.add_trace(
         go.Scatter(
-            x=labels, y=counts, mode="text", text=[f"{count:,}" if count else "" for count in counts],
+            x=labels, y=[100 * count / len(bins) for count in counts], mode="text", text=[f"{count:,}" if count else "" for count in counts],
             textposition="top center", textfont={"size": 12}, cliponaxis=False, hoverinfo="skip", showlegend=False,
         )
     )  # fmt: skip
@@ -122,8 +123,7 @@ def cluster_sizes(clusters: pd.DataFrame, most: int, title: str) -> go.Figure:
         title="members", type="category", categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4],
         fixedrange=True, tickangle=-45,
     )  # fmt: skip
-    top = max(most, *counts)
-    figure.update_yaxes(title="clusters", fixedrange=True, tickformat=",d", range=[0, 1.1 * max(top, 1)])
+    figure.update_yaxes(title="% of clusters", fixedrange=True, range=[0, 108], tickvals=[0, 25, 50, 75, 100])
     return figure
 
 

@@ -190,11 +190,7 @@ def sizes_and_boost(seen: View, rows: list[ClusterRow]) -> None:
     nothing = int((frame["independent_boost"] == 0).sum())
     row = st.container(horizontal=True, gap="medium")
     row.plotly_chart(
-        cluster_sizes(
-            frame,
-            max(point.clusters for point in seen.sweep),
-            f"{percent(pairs, len(frame))} are pairs, the largest has {number(frame['size'].max())}",
-        ),
+        cluster_sizes(frame, f"{percent(pairs, len(frame))} are pairs, the largest has {number(frame['size'].max())}"),
         key="cluster_sizes",
         width=460,
         config=QUIET,

@@ -32,19 +32,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def database(cluster: Cluster, template: str) -> Iterator[str]:
-    name = cluster.create(template)
-    yield name
-    cluster.drop(name)
-
-
-@pytest.fixture(scope="module")
-def keeper(cluster: Cluster, database: str) -> Iterator[Owner]:
-    with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
-        yield owner
-
-
-@pytest.fixture(scope="module")
 def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer]:
     """Six organizations to change, each with three retrievals that weighting changed, and one that is malformed."""
     for title in ("Acme", "Birch", "Cedar", "Dogwood", "Elm", "Fir"):
