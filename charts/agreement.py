@@ -113,8 +113,9 @@ def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
     counts = [bins.count(label) for label in labels]
     figure.add_trace(
         go.Scatter(
-            x=labels, y=[100 * count / len(bins) for count in counts], mode="text", text=[f"{count:,}" if count else "" for count in counts],
-            textposition="top center", textfont={"size": 12}, cliponaxis=False, hoverinfo="skip", showlegend=False,
+            x=labels, y=[100 * count / len(bins) for count in counts],
+            text=[f"{count:,}" if count else "" for count in counts], mode="text", textposition="top center",
+            textfont={"size": 12}, cliponaxis=False, hoverinfo="skip", showlegend=False,
         )
     )  # fmt: skip
     figure.update_layout(barmode="stack", bargap=0.3, showlegend=True)

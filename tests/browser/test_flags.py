@@ -86,6 +86,26 @@ def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, server: AppS
     assert visit.foreign_requests(server.url) == []
 
 
+def test_a_link_marks_the_rows_it_names_and_a_click_goes_back_into_it(visit: Visit, server: AppServer) -> None:
+    """The address is the state: rows, list and address say the same, whichever was changed last."""
+    page = visit.open(f"{server.url}/feature_flags?target=org_b&target=org_d")
+    matrix = page.locator("[data-testid=stDataFrame]").first
+    marked = matrix.locator("tr[aria-selected=true]")
+    expect(marked).to_have_count(2)
+    assert [("Birch" in row, "Dogwood" in row) for row in marked.all_inner_texts()] == [(True, False), (False, True)]
+    matrix.locator("canvas").first.click(position={"x": 20, "y": 52}, force=True)  # the first row's box
+    expect(page).to_have_url(re.compile("target=org_a"))
+    visit.settled()
+    expect(marked).to_have_count(3)
+    page.get_by_role("button", name=re.compile("Remove.*Birch|Birch.*remove", re.IGNORECASE)).first.click()
+    expect(page).not_to_have_url(re.compile("target=org_b"))
+    expect(marked).to_have_count(2)
+    page.reload()
+    visit.settled()
+    expect(marked).to_have_count(2)
+    assert "Acme" in marked.all_inner_texts()[0]
+
+
 @pytest.mark.long
 def test_a_flag_a_state_and_a_window_go_into_the_address_and_survive_a_reload(visit: Visit, server: AppServer) -> None:
     page = visit.open(f"{server.url}/feature_flags?target=org_b")
