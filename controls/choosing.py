@@ -40,8 +40,8 @@ def follow(key: str, rows: Sequence[int]) -> None:
     browser's back button would leave other rows marked than those that are meant.
     """
     state: Any = st.session_state.get(key)
-    if (state["selection"]["rows"] if state else []) != list(rows):
-        st.session_state[key] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
+    if sorted(state["selection"]["rows"] if state else []) != sorted(rows):
+        st.session_state[key] = {"selection": {"rows": sorted(rows), "columns": [], "cells": []}}
 
 
 def _picked(key: str, name: str, ids: tuple[str, ...]) -> None:

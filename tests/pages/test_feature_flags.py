@@ -109,7 +109,7 @@ class TestChange:
             test.query_params["target"] = ["org_b", "nobody"]
             assert marked(opened(test)) == ["org_b"]
             test.multiselect(key="pick_target").set_value(["org_b", "org_a"]).run()
-            assert marked(test) == ["org_b", "org_a"]
+            assert marked(test) == ["org_a", "org_b"]
             test.multiselect(key="pick_target").set_value([]).run()
             assert marked(test) == []
             assert "target" not in test.query_params
