@@ -51,8 +51,8 @@ def address(cluster: Cluster, template: str) -> Iterator[str]:
         owner.execute("update organizations set features = %s where id = 'org_c'", (BOOSTED,))
         plant(owner, "org_d", [(text, *[text[:60]] * 3, 1.0) for text in HOSTILE for _ in range(2)])
         owner.execute("update organizations set name = %s where id = 'org_d'", (HOSTILE[0],))
-        for name in NAMES:
-            owner.execute("insert into projects (org_id, id, name) values ('org_d', %s, %s)", (name, name))
+        for project in NAMES:
+            owner.execute("insert into projects (org_id, id, name) values ('org_d', %s, %s)", (project, project))
         for org, boost in (("org_f", [0.0, 0.5, 0.5]), ("org_g", [None] * 3)):
             plant_organization(owner, org, text_0="the first says something else".ljust(40), text_2=text(1))
             ranks = [2, 0, 1] if any(boost) else [0, 1, 2]
