@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.pages.application import application
 from tests.pages.test_corroboration import figures, said, shown, table
 
@@ -31,22 +33,27 @@ def opened(test: AppTest, org: str, cluster: str | None = None) -> AppTest:
     return shown(test, "metric")
 
 
-def judged(test: AppTest, org: str, kind: str, members: set[str], listed: Any) -> str:  # noqa: ANN401 - a frame
-    """How the page tells of a family: whole, in parts of which each is listed, or in no cluster with what it takes."""
-    rows = listed[listed["canonical"].isin(members)]
-    if len(rows) == 1 and rows["size"].iloc[0] >= len(members):
-        held = set(table(opened(test, org, rows["canonical"].iloc[0]), "diff")["id"])
-        if held >= members:
-            column, word = CALLED.get(kind, ("kind", rows["kind"].iloc[0]))
-            assert rows[column].iloc[0] == word
+def judged(test: AppTest, org: str, kind: str, members: list[str], listed: Any) -> str:  # noqa: ANN401 - a frame
+    """How the page tells of a family: found whole, or missed, and then what it says of each that is left out."""
+    asked = opened(test, org, members[0])
+    held: set[str] = set()
+    if any("diff" in frame.value.columns for frame in asked.dataframe):
+        rows = table(asked, "diff")
+        held = set(rows["id"])
+        (cluster,) = listed[listed["canonical"] == rows["id"][0]].to_dict("records")
+        assert cluster["size"] == len(held)
+        if held >= set(members):
+            column, word = CALLED.get(kind, ("size", len(held)))
+            assert cluster[column] == word
             return "found"
-    inside = {id_ for name in rows["canonical"] for id_ in table(opened(test, org, name), "diff")["id"]}
-    for missed in members - inside:
-        told = said(opened(test, org, missed))
-        assert "This observation is in no cluster as the sliders stand: it joins one at" in told
+    for missed in set(members) - held:
+        told = opened(test, org, missed)
+        apart = [set(frame.value["id"]) for frame in told.dataframe if "diff" in frame.value.columns]
+        assert apart or "is in no cluster as the sliders stand: it joins one at" in said(told)
     return "missed"
 
 
+@pytest.mark.long
 def test_every_planted_family_is_found_or_named_as_missed(cluster: Cluster, demo_database: str) -> None:
     planted = cluster.run(PLANTED, demo_database)
     verdicts, clusters = Counter[str](), 0
@@ -61,7 +68,6 @@ def test_every_planted_family_is_found_or_named_as_missed(cluster: Cluster, demo
             assert told["Disputed"][0] == str((listed["kind"] == "✕ disputed").sum())
             clusters += len(listed)
             for _, kind, members in (family for family in planted if family[0] == org):
-                verdicts[judged(test, org, kind, set(members), listed)] += 1
-    assert verdicts.total() == len(planted) > 20
-    assert verdicts["found"] / len(planted) >= 0.85
-    assert clusters <= len(planted) + 5
+                verdicts[judged(test, org, kind, members, listed)] += 1
+    assert verdicts == {"found": len(planted)}  # of a small demo; one that were missed would be counted here
+    assert 20 < clusters <= len(planted)  # some families lie in one cluster, and nothing else is in any
