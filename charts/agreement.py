@@ -167,6 +167,7 @@ def boost_curve(clusters: pd.DataFrame, scale: float, title: str) -> go.Figure:
                     "opacity": 0.75,
                     "line": {"width": 2 if symbol.endswith("open") else 0, "color": colour},
                 },
+                cliponaxis=False,
                 customdata=counts.tolist(),
                 hovertemplate=f"%{{x}} others, {words}: +%{{y:.3g}}, %{{customdata:,}} clusters<extra></extra>",
             )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FEW_FLIPS = 3
 WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lines
 ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows without scrolling
-NARROWEST = 280  # pixels that the settings need to be read; where a third of the width is less, they go below
+NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
 TALL = 560  # pixels of the settings, about as high as the picture beside them
 DIGITS, ALL = "digits", "all"
 # how candidates were recalled, as an operator would say it
