@@ -1,4 +1,4 @@
-"""What a boost that is off would have done to logged retrievals, and whether that is good enough to switch it on."""
+"""What a boost that is off would have done to logged retrievals, or one that is on did, and whether that is good."""
 
 from __future__ import annotations
 
@@ -32,15 +32,18 @@ if TYPE_CHECKING:
 
 # published: what a boost may do and still be switched on (docs/operating.md)
 ENOUGH, MOST_FLIPS, LEAST_KEPT, MOST_REPEATED, MOST_DISPUTED = 50, 20.0, SAFE, 0.25, 0.05
+REPLAYED = "retrievals replayed"  # the gate that says whether there is enough to judge at all
 LISTED = 50  # retrievals that are named; counts are always of all
 
 
 @dataclass(frozen=True)
 class Shadow:
-    """Counts over the replayed retrievals of a window; ``on`` where the boost is no longer a shadow.
+    """Counts over the replayed retrievals of a window, against the log.
 
-    ``boosted`` are candidates that would have been lifted, ``repeated`` those of them whose cluster only one agent
-    wrote by then, ``disputed`` those in a cluster in which someone contradicts the canonical (None: not known).
+    Off, they are of what switching the boost on would have done; ``on``, of what switching it off would have undone.
+    ``boosted`` are the candidates that would have been lifted, or were; ``repeated`` those of them whose cluster only
+    one agent wrote by then, ``disputed`` those in a cluster in which someone contradicts the canonical (None: not
+    known). ``under`` are the replayed retrievals that were made with the boost.
     """
 
     on: bool
@@ -55,6 +58,12 @@ class Shadow:
     boosted: int
     repeated: int
     disputed: int | None
+    under: int
+
+    @property
+    def judged(self) -> int:
+        """The retrievals that can speak for or against it: where it is on, only those that were made with it."""
+        return self.under if self.on else self.retrievals
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> Shadow:
@@ -81,14 +90,14 @@ class Gate:
 
 def gates(found: Shadow) -> tuple[Gate, ...]:
     """The conditions, in the order in which they are worth looking at."""
-    count, boosted = found.retrievals, found.boosted
+    count, boosted = found.judged, found.boosted
 
     def share(part: float | None, whole: int) -> float | None:
         return None if part is None or not whole else part / whole
 
     flips = share(100 * (found.entered + found.left), count)
     return (
-        Gate("retrievals replayed", float(count), ENOUGH, at_least=True),
+        Gate(REPLAYED, float(count), ENOUGH, at_least=True),
         Gate("flips per 100 retrievals", flips, MOST_FLIPS, at_least=False),
         Gate("top 5 kept", share(count - found.top_changed, count), LEAST_KEPT, at_least=True),
         Gate("self-repetition among the boosted", share(found.repeated, boosted), MOST_REPEATED, at_least=False),
@@ -104,24 +113,27 @@ def verdict(found: tuple[Gate, ...]) -> bool | None:
 
 
 def shadow(store: Store, scope: Scope, disputed: Iterable[str] | None) -> Shadow:
-    """The window's retrievals with the boost as it would be live: 3 bits, scale 0.1, members counted.
+    """The window's retrievals with the boost as it would be live (3 bits, scale 0.1, members counted), or without it.
 
-    The same settings as the preview of the flag, so that both say the same. ``disputed`` are the observations of
-    disputed clusters, as they are now.
+    The same settings as the preview of the flag, so that both say the same. A boost that is on lifted whom the log says
+    it lifted; who of them only repeats is counted as of each retrieval either way. ``disputed`` are the observations
+    of disputed clusters, as they are now.
     """
     with store.reading(scope.reach, LIST, name="flags") as snapshot:
         on = read_flags(snapshot, scope.org or "").boost
     replayer = Replayer(store, scope)
     settings = WhatIf(boost=0.0) if on else WhatIf(boost=SCALE, logged_boost_stays=True)
     found = replayer.replay(settings)
-    boosted, repeated, quarrelled = 0, 0, 0
+    boosted, repeated, quarrelled, under = 0, 0, 0, 0
     against = _packed(disputed or ())
     for number, group in enumerate(replayer.pool.groups):
         voices = replayer.evidence.corroborating(number, WhatIf(boost=SCALE)) > 0
         others = replayer.evidence.corroborating(number, WhatIf(boost=SCALE, count_by=CountBy.AGENTS)) > 0
-        boosted += int(voices.sum())
-        repeated += int((voices & ~others).sum())
-        quarrelled += int((voices & np.isin(group.id, against)).sum())
+        lifted = group.boost > 0 if on else voices
+        boosted += int(lifted.sum())
+        repeated += int((lifted & voices & ~others).sum())
+        quarrelled += int((lifted & np.isin(group.id, against)).sum())
+        under += int(group.boosted.sum())
     return Shadow(
         on=on,
         logged=found.coverage.logged,
@@ -135,6 +147,7 @@ def shadow(store: Store, scope: Scope, disputed: Iterable[str] | None) -> Shadow
         boosted=boosted,
         repeated=repeated,
         disputed=None if disputed is None else quarrelled,
+        under=under,
     )
 
 

@@ -24,7 +24,7 @@ KINDS = {
     "repeated": ("self-repetition", NEUTRAL, "square"),
     "disputed": ("✕ disputed", DISPUTED, "x"),
 }
-EDGES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 1_000)
+EDGES = (2, 3, 4, 5, 6, 10, 20, 50, 100, 1_000)
 
 
 def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: str, title: str) -> go.Figure:
@@ -89,27 +89,42 @@ def _line(points: list[list[Any]], ys: Sequence[float | None], words: str, colou
 
 
 def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
-    """How many clusters have how many members, ``clusters`` having size and kind."""
+    """Which share of clusters has how many members, ``clusters`` having size and kind; their number above each bar.
+
+    Shares, and a place for every size: so the axes are the same at every threshold, and bars move with the slider.
+    """
     bins = [_bin(size) for size in clusters["size"].tolist()]
     labels = [_bin(edge) for edge in EDGES]
-    drawn = [label for label in labels if label in bins]
     figure = go.Figure()
     for kind, (words, colour, _) in KINDS.items():
         mine = [label for label, its in zip(bins, clusters["kind"].tolist(), strict=True) if its == kind]
+        counts = [mine.count(label) for label in labels]
         if mine:
             figure.add_trace(
                 go.Bar(
-                    x=drawn,
-                    y=[mine.count(label) for label in drawn],
+                    x=labels,
+                    y=[100 * count / len(bins) for count in counts],
                     name=words,
                     marker={"color": colour, "line": {"width": 0}, "pattern": {"shape": _pattern(kind)}},
-                    hovertemplate=f"%{{x}} members, {words}: %{{y:,}} clusters<extra></extra>",
+                    customdata=counts,
+                    hovertemplate=f"%{{x}} members, {words}: %{{customdata:,}} clusters, %{{y:.3g}} %<extra></extra>",
                 )
             )
+    counts = [bins.count(label) for label in labels]
+    figure.add_trace(
+        go.Scatter(
+            x=labels, y=[100 * count / len(bins) for count in counts],
+            text=[f"{count:,}" if count else "" for count in counts], mode="text", textposition="top center",
+            textfont={"size": 12}, cliponaxis=False, hoverinfo="skip", showlegend=False,
+        )
+    )  # fmt: skip
     figure.update_layout(barmode="stack", bargap=0.3, showlegend=True)
     finish(figure, title, height=320)
-    figure.update_xaxes(title="members", type="category", fixedrange=True)
-    figure.update_yaxes(title="clusters", fixedrange=True, tickformat=",d")
+    figure.update_xaxes(
+        title="members", type="category", categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4],
+        fixedrange=True, tickangle=-45,
+    )  # fmt: skip
+    figure.update_yaxes(title="% of clusters", fixedrange=True, range=[0, 108], tickvals=[0, 25, 50, 75, 100])
     return figure
 
 
@@ -152,6 +167,7 @@ def boost_curve(clusters: pd.DataFrame, scale: float, title: str) -> go.Figure:
                     "opacity": 0.75,
                     "line": {"width": 2 if symbol.endswith("open") else 0, "color": colour},
                 },
+                cliponaxis=False,
                 customdata=counts.tolist(),
                 hovertemplate=f"%{{x}} others, {words}: +%{{y:.3g}}, %{{customdata:,}} clusters<extra></extra>",
             )

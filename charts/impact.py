@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-MOST_RANKS = 30  # a pool holds 20; what stands deeper is counted in the title's share and not drawn
+MOST_RANKS = 30  # a pool holds 20; what stands deeper is in the title's share, and counted by ``outside_the_map``
 UP_SCALE = [[0, "rgba(27, 127, 121, 0.12)"], [1, "rgba(27, 127, 121, 1)"]]
 DOWN_SCALE = [[0, "rgba(200, 85, 61, 0.12)"], [1, "rgba(200, 85, 61, 1)"]]
 KEPT_SCALE = [[0, "rgba(143, 163, 173, 0.15)"], [1, "rgba(143, 163, 173, 0.95)"]]
@@ -54,6 +54,12 @@ def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None) -> go.F
     )
     figure.update_layout(hovermode="closest", showlegend=False)
     return figure
+
+
+def outside_the_map(moves: pd.DataFrame) -> int:
+    """How many candidates stand in cells that the map is too small for."""
+    deep = (moves["unweighted_rank"] >= MOST_RANKS) | (moves["weighted_rank"] >= MOST_RANKS)
+    return int(moves.loc[deep, "candidates"].sum())
 
 
 def _draw_cells(figure: go.Figure, cells: pd.DataFrame, scale: list[list[object]], most: float) -> None:

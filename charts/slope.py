@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 ROW = 26
 LONGEST = 50
-MOST = 40
+MOST = 40  # rows that one reads along; what stands deeper is counted by ``without_a_line``
+RANKS = ["unweighted_rank", "weighted_rank"]
 
 
 def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
@@ -21,8 +22,7 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
 
     The dashed line is the budget's cut, below the last candidate of the block; none where the block is not logged.
     """
-    whole = candidates.dropna(subset=["unweighted_rank", "weighted_rank"])
-    whole = whole[(whole["unweighted_rank"].abs() < MOST) & (whole["weighted_rank"].abs() < MOST)]
+    whole = candidates[_within(candidates)]
     figure = go.Figure()
     columns = whole["unweighted_rank"].astype("int64"), whole["weighted_rank"].astype("int64"), whole["text"]
     for unweighted, weighted, content in zip(*columns, strict=True):
@@ -45,7 +45,7 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
                 hovertemplate=f"rank {before} without, {after} with feedback ({sign})<extra></extra>",
             )
         )
-    last = max([1, *(int(rank) + 1 for name in ("unweighted_rank", "weighted_rank") for rank in whole[name])])
+    last = max([1, *(int(rank) + 1 for name in RANKS for rank in whole[name])])
     if block is not None and 0 < block <= MOST:
         figure.add_shape(
             type="line", x0=-0.06, x1=2.1, y0=block + 0.5, y1=block + 0.5,
@@ -55,7 +55,7 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
             text=f"cut: {block} in the block", x=2.1, y=block + 0.5, xanchor="right", yanchor="bottom",
             showarrow=False, font={"color": DEGRADED, "size": 12},
         )  # fmt: skip
-    finish(figure, _finding(whole, block), max(240, 90 + ROW * last))
+    finish(figure, _finding(candidates.dropna(subset=RANKS), block), max(240, 90 + ROW * last))
     figure.update_xaxes(
         range=[-0.08, 2.1], tickvals=[0, 1], ticktext=["without feedback", "with feedback"], side="top", fixedrange=True
     )
@@ -69,6 +69,16 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
     )
     figure.update_layout(showlegend=False, hovermode="closest", margin={"l": 8, "r": 8, "t": 76, "b": 8})
     return figure
+
+
+def without_a_line(candidates: pd.DataFrame) -> int:
+    """How many candidates have no line: a rank is missing, is none, or stands deeper than the chart reaches."""
+    return int((~_within(candidates)).sum())
+
+
+def _within(candidates: pd.DataFrame) -> pd.Series[bool]:
+    ranks = candidates[RANKS]
+    return (ranks.ge(0) & ranks.lt(MOST)).fillna(value=False).all(axis=1).astype("bool")
 
 
 def _finding(whole: pd.DataFrame, block: int | None) -> str:

@@ -22,6 +22,7 @@ def choose_one(name: str, ids: Sequence[object], rows: Mapping[str, Sequence[Any
     chosen, texts = address.said(name), tuple(map(str, ids))
     # the key names the rows: a choice by place must not outlive the list it was made in
     key = f"{name}_rows_{hashlib.sha256(repr(texts).encode()).hexdigest()[:16]}"
+    follow(key, [texts.index(chosen)] if chosen in texts else [])
     st.dataframe(
         pd.DataFrame({"shown": [MARK if text == chosen else "" for text in texts], **rows, "id": list(ids)}),
         hide_index=True,
@@ -30,6 +31,17 @@ def choose_one(name: str, ids: Sequence[object], rows: Mapping[str, Sequence[Any
         selection_mode="single-row",
         column_config={"shown": st.column_config.TextColumn("", width=30), **columns},
     )
+
+
+def follow(key: str, rows: Sequence[int]) -> None:
+    """Let a table that is about to be drawn show these rows as chosen, whatever was clicked in it before.
+
+    Streamlit keeps a selection by place and knows nothing of the address: a link, a list beside the table and the
+    browser's back button would leave other rows marked than those that are meant.
+    """
+    state: Any = st.session_state.get(key)
+    if sorted(state["selection"]["rows"] if state else []) != sorted(rows):
+        st.session_state[key] = {"selection": {"rows": sorted(rows), "columns": [], "cells": []}}
 
 
 def _picked(key: str, name: str, ids: tuple[str, ...]) -> None:

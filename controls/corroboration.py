@@ -14,6 +14,7 @@ from analysis.corroboration_vectors import COSINES, VectorLinks, Widths
 from analysis.corroboration_view import Nearness, cliff, view
 from charts.agreement import threshold_sweep
 from controls import glossary, working
+from controls.address import say
 from controls.knobs import Knob
 from controls.messages import MISSING, counted, number, percent
 from jobs.worker_pool import question_of
@@ -30,7 +31,7 @@ KEPT, MOST_KEPT = "corroboration_kept", 5  # values of this session, a megabyte 
 SMALL = "<span style='font-size: 13px; font-weight: normal'>"  # plotly's own tag; nothing of a tenant stands in it
 QUIET = {"displayModeBar": False}
 METHOD = Knob(
-    "method", "Near by", tuple(Method), Method.SIMHASH, glossary.NEAR_BY,
+    "method", "Near by", tuple(map(str, Method)), str(Method.SIMHASH), glossary.NEAR_BY,
 )  # fmt: skip
 THRESHOLD = Knob(
     "bits", "SimHash threshold, bits", tuple(map(str, BITS)), "3", glossary.SIMHASH_BITS,
@@ -65,40 +66,17 @@ def choose() -> None:
 
 
 def _draw(chosen: Nearness) -> None:
-    st.session_state[_key(METHOD)] = METHOD.value
-    st.segmented_control(
-        METHOD.label, METHOD.options, key=_key(METHOD), format_func=lambda name: LABELS[Method(name)],
-        on_change=_picked, args=(METHOD,), help=METHOD.explained, required=True, width=200,
-    )  # fmt: skip
+    METHOD.draw(st.segmented_control, format_func=lambda name: LABELS[Method(name)], required=True, width=200)
     for knob in (THRESHOLD if chosen.method is Method.SIMHASH else COSINE, SCALE):
-        st.session_state[_key(knob)] = knob.value
-        st.select_slider(
-            knob.label, knob.options, key=_key(knob), on_change=_picked, args=(knob,), help=knob.explained, width=240
-        )  # fmt: skip
+        knob.draw(st.select_slider, width=240)
     st.button(
         "Reset", key="reset_corroboration", on_click=_reset, disabled=chosen == Nearness(),
         icon=":material/restart_alt:",
     )  # fmt: skip
 
 
-def _key(knob: Knob) -> str:
-    return f"pick_{knob.name}"
-
-
-def _picked(knob: Knob) -> None:
-    _say(knob, str(st.session_state[_key(knob)]))
-
-
-def _say(knob: Knob, value: str) -> None:
-    if value in knob.options and value != knob.default:
-        st.query_params[knob.name] = value
-    else:
-        st.query_params.pop(knob.name, None)
-
-
 def _reset() -> None:
-    for knob in KNOBS:
-        st.query_params.pop(knob.name, None)
+    say(**dict.fromkeys(knob.name for knob in KNOBS))
 
 
 def found(scope: Scope) -> View | None:
@@ -264,4 +242,4 @@ def sweep_clicked() -> None:
     points: list[Any] = st.session_state[SWEEP]["selection"]["points"]
     named = [point["customdata"] for point in points if point.get("customdata")]
     if named:
-        _say(THRESHOLD if nearness().method is Method.SIMHASH else COSINE, str(named[0][0]))
+        (THRESHOLD if nearness().method is Method.SIMHASH else COSINE).say(str(named[0][0]))

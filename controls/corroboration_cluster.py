@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 PARTS = {"members": "Members", "bits": "Fingerprints", "misses": "Near misses", "retrievals": "Retrievals it reorders"}
+PART = Knob("part", "Part", tuple(PARTS), "members")
 MOST, DRAWN = 100, 24  # members that are listed, and drawn
 CELL = 500  # characters of a difference
 CHAINED = (
@@ -65,7 +66,7 @@ def panel(seen: View, name: str, scope: Scope) -> None:
     rows = seen.members(number_)
     st.code(texts(scope, [row.canonical], SHOWN).get(row.canonical, GONE), language=None, wrap_lines=True)
     _worth(seen, row)
-    part = _choose_part()
+    part = PART.choose(PARTS)
     if part == "members":
         _members(seen, rows, scope)
     elif part == "bits":
@@ -120,21 +121,6 @@ def _worth(seen: View, row: ClusterRow) -> None:
         st.caption(f"■ Self-repetition: {who}. It earns a boost as configured, and none if only agents counted.")
     if row.disputed:
         st.caption("✕ Disputed: a member contradicts the canonical, so part of this is disagreement.")
-
-
-def _choose_part() -> str:
-    knob = Knob("part", "Part", tuple(PARTS), "members", "")
-    st.session_state["pick_part"] = knob.value
-    st.segmented_control(
-        "Part", knob.options, key="pick_part", format_func=PARTS.__getitem__, on_change=_part_picked, required=True,
-        label_visibility="collapsed",
-    )  # fmt: skip
-    return knob.value
-
-
-def _part_picked() -> None:
-    value = st.session_state["pick_part"]
-    say(part=None if value == "members" else value)
 
 
 def _members(seen: View, rows: list[int], scope: Scope) -> None:

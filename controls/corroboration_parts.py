@@ -15,8 +15,9 @@ from charts.agreement import boost_curve, cluster_sizes
 from charts.compared import shortened
 from charts.look import literal
 from charts.observation_map import MARKS, observation_map
-from controls.address import said, say
-from controls.corroboration import QUIET, latest
+from controls import knobs
+from controls.address import not_understood, said, say
+from controls.corroboration import KNOBS, QUIET, latest
 from controls.knobs import Knob
 from controls.messages import counted, number, percent
 
@@ -38,34 +39,25 @@ TILES = {
     "top left": (0, 2), "top": (1, 2), "top right": (2, 2), "left": (0, 1), "middle": (1, 1), "right": (2, 1),
     "bottom left": (0, 0), "bottom": (1, 0), "bottom right": (2, 0),
 }  # fmt: skip
-WHOLE, DRAWN = "whole map", "as drawn"
+AREA, WHOLE, DRAWN = "Area of the map", "whole map", "as drawn"
+SHOWN, KIND = Knob("show", "Show", tuple(SHOW), "map"), Knob("kind", "Clusters", tuple(KINDS), "")
 MAP_HELP = "Drag around observations to list them; click a mark to open its cluster; double-click to let go."
 Area = list[tuple[float, float]]
 
 
 def choose_show() -> str:
     """Which further picture is shown, by its name in the address."""
-    return _segments(Knob("show", "Show", tuple(SHOW), "map", ""), SHOW)
+    return SHOWN.choose(SHOW)
 
 
 def choose_kind() -> str:
     """Which clusters are listed and exported."""
-    return _segments(Knob("kind", "Clusters", tuple(KINDS), "", ""), KINDS)
+    return KIND.choose(KINDS)
 
 
-def _segments(knob: Knob, names: dict[str, str]) -> str:
-    key = f"pick_{knob.name}"
-    st.session_state[key] = knob.value
-    st.segmented_control(
-        knob.label, knob.options, key=key, format_func=names.__getitem__, on_change=_picked, args=(knob,),
-        required=True, label_visibility="collapsed",
-    )  # fmt: skip
-    return knob.value
-
-
-def _picked(knob: Knob) -> None:
-    value = st.session_state[f"pick_{knob.name}"]
-    say(**{knob.name: None if value == knob.default else value})
+def ignored() -> list[str]:
+    """What the address says about the sliders and pictures of this page and cannot be."""
+    return [*knobs.ignored((*KNOBS, SHOWN, KIND)), *not_understood({"area": (AREA, area() or None)})]
 
 
 def filtered(rows: list[ClusterRow], kind: str, within: set[str] | None) -> list[ClusterRow]:
@@ -149,7 +141,7 @@ def draw_map(seen: View, rows: list[ClusterRow], found: Places, opened: str | No
 def _choose_tile(corners: Area) -> None:
     options = (WHOLE, *TILES, *((DRAWN,) if corners and _tile(corners) is None else ()))
     st.session_state["pick_tile"] = WHOLE if not corners else _tile(corners) or DRAWN
-    st.selectbox("Area of the map", options, key="pick_tile", on_change=_tile_picked, width=180)
+    st.selectbox(AREA, options, key="pick_tile", on_change=_tile_picked, width=180)
 
 
 def _tile_picked() -> None:

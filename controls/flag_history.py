@@ -12,6 +12,7 @@ import streamlit as st
 
 from controls import knobs, messages
 from controls.address import not_understood
+from controls.choosing import follow
 from controls.exports import Export, download_buttons
 from controls.flag_confirm import Staged, confirm
 from controls.flag_preview import foresee, in_figures
@@ -83,6 +84,8 @@ def _table(shown: pd.DataFrame) -> None:
         }
     )
     key = f"flag_changes_{ids[0]}_{len(ids)}"
+    opened = _id("change")
+    follow(key, [] if opened is None or opened not in ids else [ids.index(opened)])
     st.dataframe(
         lines,
         hide_index=True,

@@ -10,6 +10,7 @@ import streamlit as st
 
 from controls import glossary, knobs, messages
 from controls.address import not_understood, said, say
+from controls.choosing import follow
 from controls.flag_confirm import Staged, confirm, show_outcomes
 from controls.flag_preview import previews, show_previews
 from controls.flag_states import stale_overrides, table
@@ -85,12 +86,14 @@ def _age_picked() -> None:
 
 
 def matrix(found: list[Organization], *, choosing: bool) -> None:
-    """Organizations by flags; rows can be chosen where whoever asks may change them."""
+    """Organizations by flags; where whoever asks may change them rows can be chosen, and those in the address are."""
     shown = table(found)
     if not any(org.others for org in found):
         shown = shown.drop(columns="others")
     ids = tuple(shown["id"])
     key = f"flag_matrix_{crc32(repr(ids).encode())}"
+    if choosing:
+        follow(key, [ids.index(org) for org in _named() if org in ids][:MOST])
     choice = {"on_select": _rows_chosen(key, ids), "selection_mode": "multi-row"} if choosing else {}
     st.dataframe(
         shown,
@@ -154,7 +157,7 @@ def change(found: list[Organization], view: View) -> None:
 def _targets(found: list[Organization]) -> list[Organization]:
     """The organizations that the address names, of those in scope; a scope of one is the choice itself."""
     by_id = {org.id: org for org in found}
-    named = list(dict.fromkeys(st.query_params.get_all("target")))
+    named = _named()
     chosen = [org for org in named if org in by_id]
     messages.targets_left_out(len(named) - len(chosen), len(chosen[MOST:]), MOST)
     if len(found) == 1:
@@ -175,6 +178,11 @@ def _targets(found: list[Organization]) -> list[Organization]:
         placeholder="Choose rows above, or organizations here",
     )
     return [by_id[org] for org in chosen]
+
+
+def _named() -> list[str]:
+    """The organizations in the address, each once, whether they are there or not."""
+    return list(dict.fromkeys(st.query_params.get_all("target")))
 
 
 def _picked() -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.budget import FLOOR, ZONES, WorkTypeCounts, budget_map
 from controls import health, links
+from controls.address import not_understood, said
 from controls.loading import load, shape
 from controls.messages import MISSING, counted, number, percent
 from queries.health.budget import BudgetUse
@@ -51,6 +52,12 @@ NOTHING = {
 BY = {"project": "By project", "agent": "By agent"}
 NOT_LOGGED = "This store does not log who was injected, so what reached agents cannot be known."
 WHEN = "D MMM YYYY"
+
+
+def ignored() -> list[str]:
+    """What the address says about this page and cannot be, by the names of the controls."""
+    known = {"part": ("Part", health.PARTS), "kind": ("Kind", KINDS), "by": ("Rows", BY)}
+    return not_understood({name: (label, options.get(said(name) or "")) for name, (label, options) in known.items()})
 
 
 def top(scope: Scope) -> None:

@@ -13,6 +13,7 @@ from controls.impact_filters import choose_cell
 from controls.messages import MISSING, counted, number, percent
 from controls.trust import Trust
 from queries.impact.listed import LISTED
+from queries.impact.moves import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,6 +94,20 @@ def cell_clicked() -> None:
         before, after, *_ = points[0]["customdata"]
         choose_cell((int(before), int(after)))
         say(retrieval=None)
+
+
+def not_drawn(moves: pd.DataFrame, outside: int, deepest: int) -> None:
+    """How many candidates the map leaves out, and how they are seen all the same."""
+    if outside:
+        st.caption(
+            f"{counted(outside, 'candidate')} with a rank beyond {deepest} not drawn on the map, but counted in both "
+            "titles: *Cell of the map* below has their cells too."
+        )
+    if len(moves) >= MOST_CELLS:
+        st.caption(
+            f"Only the {number(MOST_CELLS)} commonest combinations of ranks, weight and injection are counted in these "
+            "pictures; a narrower filter or a shorter window counts all."
+        )
 
 
 def retrievals(listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] | None, top: int) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from controls import glossary, links
 from controls.address import say
-from controls.messages import MISSING
+from controls.messages import MISSING, counted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -55,6 +55,15 @@ def head(found: pd.DataFrame, retrieval: str) -> None:
         f"pipeline {_or_dash(first['pipeline'])}",
     )
     st.text(" · ".join(told))
+
+
+def not_drawn(missing: int, deepest: int) -> None:
+    """How many candidates the chart has no line for, and where they stand."""
+    if missing:
+        st.caption(
+            f"{counted(missing, 'candidate')} without a line: a rank beyond {deepest}, or none logged. "
+            "The table below has every candidate."
+        )
 
 
 def scores(found: pd.DataFrame) -> None:

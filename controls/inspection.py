@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 FEW_FLIPS = 3
 WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lines
 ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows without scrolling
-PICTURE = 600  # pixels; what is left of the width belongs to the settings, and where that is too little they go below
-WIDEST, TALL = 470, 560  # pixels of the settings, about as high as the picture beside them
+NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
+TALL = 560  # pixels of the settings, about as high as the picture beside them
 DIGITS, ALL = "digits", "all"
 # how candidates were recalled, as an operator would say it
 SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
@@ -33,10 +33,9 @@ WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by 
 
 def beside_settings() -> tuple[DeltaGenerator, DeltaGenerator]:
     """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window."""
-    with st.container(horizontal=True):
-        picture = st.container(width=PICTURE, key="picture")
-        rest = st.container(key="pipeline")
-    return picture, rest.container(width=WIDEST, height=TALL, border=True)
+    thirds = st.grid(3, min_column_width=NARROWEST)
+    picture = thirds.cell(column_span=2).container(key="picture")
+    return picture, thirds.cell().container(key="pipeline").container(height=TALL, border=True)
 
 
 def strip(found: Retrieval) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from controls.address import not_understood, said, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,12 @@ class Knob:
             self.label, self.options, key=key, on_change=self._picked, args=(also,), help=self.explained or None, **more
         )
         return self.value
+
+    def choose(self, names: Mapping[str, str]) -> str:
+        """Draw the values beside each other under these names, without a label, and return the one that is chosen."""
+        return self.draw(
+            st.segmented_control, format_func=names.__getitem__, required=True, label_visibility="collapsed"
+        )
 
     def _picked(self, also: Callable[[], object] | None) -> None:
         self.say(st.session_state[f"pick_{self.name}"])

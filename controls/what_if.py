@@ -117,8 +117,7 @@ def place() -> tuple[str, str]:
 
 def choose_panel() -> str:
     """Which list is shown below the map, by its name in the address."""
-    more: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
-    return PANEL.draw(st.segmented_control, format_func=PANELS.__getitem__, **more)
+    return PANEL.choose(PANELS)
 
 
 def map_clicked() -> None:

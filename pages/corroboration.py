@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.corroboration_rows import cluster_rows
-from controls import corroboration, corroboration_cluster, corroboration_parts, corroboration_shadow, messages
+from controls import corroboration, corroboration_cluster, corroboration_parts, corroboration_shadow, knobs, messages
 from controls.corroboration_export import export
 from controls.corroboration_tables import LISTED, area_table, cluster_table, texts
 from controls.exports import download_buttons
@@ -43,6 +43,7 @@ def main(scope: Scope) -> None:
     with panel:
         corroboration.choose()
     with top:
+        messages.ignored_in_link([*corroboration_parts.ignored(), *knobs.ignored([corroboration_cluster.PART])])
         seen = corroboration.found(scope)
     if seen is None:
         return

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from charts.impact import delta_histogram, rank_map
+from charts.impact import MOST_RANKS, delta_histogram, outside_the_map, rank_map
 from charts.impact_parts import outcome_mix, weight_histogram
-from charts.slope import slope
+from charts.slope import MOST, slope, without_a_line
 from controls import impact, impact_filters, impact_measures, impact_parts, impact_retrieval, messages, trust
 from controls.impact_answers import ask
 from controls.view import view
@@ -45,6 +45,7 @@ if found.now["comparable"]:
             config=PLAIN,
             alt="Candidates by how many places they moved",
         )
+    impact.not_drawn(found.moves, outside_the_map(found.moves), MOST_RANKS)
     impact.retrievals(found.listed, found.moves, cell, chosen.top)
 
 if found.opened is not None and opened is not None:
@@ -59,6 +60,7 @@ if found.opened is not None and opened is not None:
             config=PLAIN,
             alt="The ranks of one retrieval's candidates without feedback and with it",
         )
+        impact_retrieval.not_drawn(without_a_line(retrieval), MOST)
         impact_retrieval.scores(retrieval)
 
 if found.now["comparable"]:

@@ -17,6 +17,7 @@ PLAIN = {"displayModeBar": False}
 scope, principal = view().scope, view().principal
 part = health.chosen_part()
 memory = ask(scope)
+messages.ignored_in_link(health_parts.ignored())
 
 trust.strip(health.trust_of(memory, shape()))
 health.figures(memory)

@@ -38,6 +38,18 @@ def _named(table: FromClause, words: str) -> ColumnElement[bool]:
     return or_(table.c.id == words, table.c.name.icontains(words, autoescape=True))
 
 
+def _found(scope: Scope, table: FromClause, id_: ColumnElement[Any], name: ColumnElement[Any]) -> Select[Any]:
+    """What a table holds of the organizations in reach, as rows to choose from; with an id, one probe for each."""
+    orgs = schema.organizations
+    theirs = and_(table.c.org_id == orgs.c.id, scope.reach.where(table.c.org_id))
+    return (
+        select(cast(id_, Text), table.c.org_id, shown_name(orgs), name)
+        .select_from(orgs.join(table, theirs))
+        .where(scope.reach.where(orgs.c.id))
+        .limit(FOUND)
+    )
+
+
 def _best_first(table: FromClause, words: str) -> list[ColumnElement[Any]]:
     name = func.lower(table.c.name)
     return [(table.c.id == words).desc(), name.startswith(words.lower(), autoescape=True).desc(), name, table.c.id]
@@ -74,13 +86,11 @@ class NamedProjects:
 
     def statement(self) -> Select[Any]:
         """The same order."""
-        orgs, projects = schema.organizations, schema.projects
+        projects = schema.projects
         return (
-            select(projects.c.id, projects.c.org_id, shown_name(orgs), func.left(projects.c.name, LONGEST_NAME))
-            .select_from(projects.join(orgs, orgs.c.id == projects.c.org_id))
-            .where(self.scope.reach.where(projects.c.org_id), _named(projects, self.words))
+            _found(self.scope, projects, projects.c.id, func.left(projects.c.name, LONGEST_NAME))
+            .where(_named(projects, self.words))
             .order_by(*_best_first(projects, self.words), projects.c.org_id)
-            .limit(FOUND)
         )
 
 
@@ -94,15 +104,12 @@ class ObservationsOf:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[Any]:
-        """One probe of the primary key per organization."""
-        orgs, table = schema.organizations, schema.observations
-        here = and_(table.c.org_id == orgs.c.id, table.c.id == self.id)
+        """By primary key."""
+        table = schema.observations
         return (
-            select(cast(table.c.id, Text), table.c.org_id, shown_name(orgs), func.left(table.c.content, LONGEST_TEXT))
-            .select_from(orgs.join(table, here))
-            .where(self.scope.reach.where(orgs.c.id), self.scope.reach.where(table.c.org_id))
+            _found(self.scope, table, table.c.id, func.left(table.c.content, LONGEST_TEXT))
+            .where(table.c.id == self.id)
             .order_by(table.c.org_id)
-            .limit(FOUND)
         )
 
 
@@ -117,20 +124,12 @@ class RetrievalsOf:
 
     def statement(self) -> Select[Any]:
         """One row of it per organization is enough."""
-        orgs, logs = schema.organizations, schema.retrieval_ab_logs
-        here = and_(logs.c.org_id == orgs.c.id, logs.c.retrieval_id == self.id)
+        logs = schema.retrieval_ab_logs
         return (
-            select(
-                cast(logs.c.retrieval_id, Text),
-                logs.c.org_id,
-                shown_name(orgs),
-                func.left(logs.c.query_text, LONGEST_TEXT),
-            )
-            .select_from(orgs.join(logs, here))
-            .where(self.scope.reach.where(orgs.c.id), self.scope.reach.where(logs.c.org_id))
+            _found(self.scope, logs, logs.c.retrieval_id, func.left(logs.c.query_text, LONGEST_TEXT))
+            .where(logs.c.retrieval_id == self.id)
             .ext(distinct_on(logs.c.org_id))
             .order_by(logs.c.org_id)
-            .limit(FOUND)
         )
 
 

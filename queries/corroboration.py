@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sqlalchemy import BigInteger, and_, any_, bindparam, case, cast, func, null, select
-from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.types import Text, Uuid
+from sqlalchemy import BigInteger, and_, case, cast, func, null, select
+from sqlalchemy.types import Text
 
 from queries import own_schema, schema
 from queries.aggregation_input import ACTIVE, LIMIT, LONGEST
 from queries.engine import AGGREGATE
 from queries.moments import datable_microseconds
 from queries.observation.life import datable
+from queries.replay_shown import named
 from queries.shape import columns
 
 if TYPE_CHECKING:
@@ -129,7 +129,6 @@ class MemberTexts:
     def statement(self) -> Select[Any]:
         """By primary key, cut in the store."""
         table = schema.observations
-        mine = table.c.id == any_(bindparam(None, list(self.ids), type_=ARRAY(Uuid(as_uuid=False))))
         return (
             select(
                 table.c.org_id,
@@ -138,6 +137,6 @@ class MemberTexts:
                 func.char_length(table.c.content),
                 datable(table.c.created_at),
             )
-            .where(table.c.org_id == self.scope.org, self.scope.reach.where(table.c.org_id), mine)
+            .where(named(self.scope, self.ids))
             .order_by(table.c.id)
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import any_, bindparam, func, literal, select
+from sqlalchemy import and_, any_, bindparam, func, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Text, Uuid
 
@@ -15,11 +15,20 @@ from queries.engine import AGGREGATE
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Select
 
     from queries.scope import Scope
 
 LONGEST = 500  # characters of a text in a list
+
+
+def named(scope: Scope, ids: Sequence[str]) -> ColumnElement[bool]:
+    """Observations of the scope's one organization by their ids, however many there are."""
+    table = schema.observations
+    listed = bindparam(None, list(ids), type_=ARRAY(Uuid(as_uuid=False)))
+    return and_(table.c.org_id == scope.org, scope.reach.where(table.c.org_id), table.c.id == any_(listed))
 
 
 @dataclass(frozen=True)
@@ -43,12 +52,8 @@ class ShownObservations:
     def statement(self) -> Select[Any]:
         """By primary key."""
         table = schema.observations
-        mine = table.c.id == any_(bindparam(None, list(self.ids), type_=ARRAY(Uuid(as_uuid=False))))
-        return (
-            select(table.c.id, func.left(table.c.content, LONGEST), table.c.agent_id)
-            .where(table.c.org_id == self.scope.org, self.scope.reach.where(table.c.org_id), mine)
-            .order_by(table.c.id)
-        )
+        shown = (table.c.id, func.left(table.c.content, LONGEST), table.c.agent_id)
+        return select(*shown).where(named(self.scope, self.ids)).order_by(table.c.id)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from psycopg import sql
 from queries import embedded
 from queries.engine import Store, make_engine
 from queries.migrate import migrate
+from queries.owner import owning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tests.app_server import AppServer
 
 TEMPLATE = "template_store"
+NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)  # the demo's
 
 
 class Cluster:
@@ -115,6 +118,19 @@ def owner(cluster: Cluster, store_database: str) -> Iterator[psycopg.Connection[
     """The store's owner, whom row security does not bind: for planting rows."""
     with psycopg.connect(cluster.plain_url("postgres", store_database), autocommit=True) as connection:
         yield connection
+
+
+@pytest.fixture(scope="session")
+def demo_database(cluster: Cluster, template: str) -> Iterator[str]:
+    """A store with a small demo in it; no test changes it."""
+    from jobs.demo.load import fill  # noqa: PLC0415 - the demo's texts and vectors, which most tests do not need
+    from jobs.demo.sizes import SMALL  # noqa: PLC0415
+
+    name = cluster.create(template)
+    with owning(cluster.url("postgres", name)) as engine, engine.begin() as connection:
+        fill(connection, NOW, SMALL)
+    yield name
+    cluster.drop(name)
 
 
 @pytest.fixture

@@ -1,32 +1,18 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.demo.load import fill
-from jobs.demo.sizes import SMALL
 from queries.engine import Store, make_engine
-from queries.owner import owning
 from queries.scope import Reach, Scope
+from tests.conftest import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.conftest import Cluster
-
-NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)
-
-
-@pytest.fixture(scope="session")
-def demo_database(cluster: Cluster, template: str) -> Iterator[str]:
-    """A store with a small demo in it; no test changes it."""
-    name = cluster.create(template)
-    with owning(cluster.url("postgres", name)) as engine, engine.begin() as connection:
-        fill(connection, NOW, SMALL)
-    yield name
-    cluster.drop(name)
 
 
 @pytest.fixture(scope="session")

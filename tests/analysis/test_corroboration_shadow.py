@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 GOOD = Shadow(
     on=False, logged=100, retrievals=100, reasons=(), changed=9, top_changed=5, entered=8, left=12, rbo=0.99,
-    boosted=200, repeated=50, disputed=10,
+    boosted=200, repeated=50, disputed=10, under=0,
 )  # fmt: skip
 
 
@@ -65,6 +65,35 @@ class TestPlanted:
     def test_two_agents_are_no_self_repetition(self, store: Store, owner: Owner, scope: Scope) -> None:
         owner.execute("update observations set agent_id = 'bob' where id = %s", (self.ids()[2],))
         assert shadow(store, scope, []).repeated == 0
+
+    def test_a_boost_that_is_on_is_judged_by_what_it_did(self, store: Store, owner: Owner, scope: Scope) -> None:
+        """Logged with +0.5 for the two that agree: 0.9, 1.3, 1.2; without it 0.9, 0.8, 0.7.
+
+        So the first enters the block of two and the third leaves it. The two retrievals without a boost count for
+        coverage and for no gate.
+        """
+        owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+        lifted = [0.0, 0.5, 0.5]
+        plant(owner, "org_a", "lifted", weighting=False, boost=lifted, before=[2, 0, 1], after=[2, 0, 1])
+        found = shadow(store, scope, self.ids()[2:])
+        assert (found.on, found.logged, found.retrievals, found.under, found.judged) == (True, 3, 3, 1, 1)
+        assert (found.changed, found.top_changed, found.entered, found.left) == (1, 0, 1, 1)
+        assert (found.boosted, found.repeated, found.disputed) == (2, 2, 1)
+        assert {gate.name: gate.value for gate in gates(found)} == {
+            "retrievals replayed": 1,
+            "flips per 100 retrievals": 200,
+            "top 5 kept": 1,
+            "self-repetition among the boosted": 1,
+            "disputed among the boosted": 0.5,
+        }
+        owner.execute("update observations set agent_id = 'bob' where id = %s", (self.ids()[2],))
+        assert shadow(store, scope, []).repeated == 0
+
+    def test_a_boost_that_is_on_and_never_logged_says_nothing(self, store: Store, owner: Owner, scope: Scope) -> None:
+        owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+        found = shadow(store, scope, [])
+        assert (found.on, found.retrievals, found.under, found.boosted, found.changed) == (True, 2, 0, 0, 0)
+        assert verdict(gates(found)) is not True
 
     def test_what_one_cluster_s_boost_does(self, store: Store, scope: Scope) -> None:
         """Weighted 0.45, 0.8 and 0.7; a boost of 1 · log2(2) makes 0.45, 1.8 and 1.7: the same order."""

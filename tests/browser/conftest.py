@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import ConsoleMessage, Dialog
+
+    from tests.conftest import Cluster
 
 
 # Streamlit looks for itself beside the page of a deep link before it looks at the root, and is told 404 there.
@@ -67,6 +70,21 @@ class Visit:
     def foreign_requests(self, home: str) -> list[str]:
         """Requests to anything but the application itself."""
         return [url for url in self.requests if not url.startswith((home, "data:", "blob:"))]
+
+
+@pytest.fixture(scope="module")
+def database(cluster: Cluster, template: str) -> Iterator[str]:
+    """A migrated store for all tests of a file."""
+    name = cluster.create(template)
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def keeper(cluster: Cluster, database: str) -> Iterator[psycopg.Connection[Any]]:
+    """Its owner: for planting rows, and for looking at what the application wrote."""
+    with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
+        yield owner
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ PAGES = {
     "drift-alerts-opened": "/drift_alerts?org=org_tidewater",
 }
 HEIGHTS = {
+    "corroboration": 1480,
     "feedback-impact": 1480,
     "health": 1100,
     "inspector": 1100,

@@ -32,19 +32,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def database(cluster: Cluster, template: str) -> Iterator[str]:
-    name = cluster.create(template)
-    yield name
-    cluster.drop(name)
-
-
-@pytest.fixture(scope="module")
-def keeper(cluster: Cluster, database: str) -> Iterator[Owner]:
-    with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
-        yield owner
-
-
-@pytest.fixture(scope="module")
 def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer]:
     """Six organizations to change, each with three retrievals that weighting changed, and one that is malformed."""
     for title in ("Acme", "Birch", "Cedar", "Dogwood", "Elm", "Fir"):
@@ -97,6 +84,26 @@ def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, server: AppS
     assert (kept["retrievals"], kept["top_changed"], kept["entered"], kept["left"]) == (3, 3, 3, 3)
     assert row[2] == "feature_flags/1"
     assert visit.foreign_requests(server.url) == []
+
+
+def test_a_link_marks_the_rows_it_names_and_a_click_goes_back_into_it(visit: Visit, server: AppServer) -> None:
+    """The address is the state: rows, list and address say the same, whichever was changed last."""
+    page = visit.open(f"{server.url}/feature_flags?target=org_b&target=org_d")
+    matrix = page.locator("[data-testid=stDataFrame]").first
+    marked = matrix.locator("tr[aria-selected=true]")
+    expect(marked).to_have_count(2)
+    assert [("Birch" in row, "Dogwood" in row) for row in marked.all_inner_texts()] == [(True, False), (False, True)]
+    matrix.locator("canvas").first.click(position={"x": 20, "y": 52}, force=True)  # the first row's box
+    expect(page).to_have_url(re.compile("target=org_a"))
+    visit.settled()
+    expect(marked).to_have_count(3)
+    page.get_by_role("button", name=re.compile("Remove.*Birch|Birch.*remove", re.IGNORECASE)).first.click()
+    expect(page).not_to_have_url(re.compile("target=org_b"))
+    expect(marked).to_have_count(2)
+    page.reload()
+    visit.settled()
+    expect(marked).to_have_count(2)
+    assert "Acme" in marked.all_inner_texts()[0]
 
 
 @pytest.mark.long

@@ -116,7 +116,7 @@ def boxes(page: Page, selector: str) -> list[dict[str, float]]:
     return found
 
 
-@pytest.mark.parametrize("width", [900, 1400])
+@pytest.mark.parametrize("width", [900, 1180, 1250, 1400])
 @pytest.mark.long
 def test_the_settings_stand_beside_the_picture_or_below_it(browser: Browser, server: AppServer, width: int) -> None:
     """In a narrow window nothing shrinks to uselessness and no stage's name is printed over another's."""
@@ -126,8 +126,8 @@ def test_the_settings_stand_beside_the_picture_or_below_it(browser: Browser, ser
     page.wait_for_timeout(1000)
     (picture,), (settings,) = boxes(page, ".st-key-picture"), boxes(page, ".st-key-pipeline")
     assert picture["width"] > 440
-    assert settings["width"] > 300
-    assert (settings["top"] >= picture["bottom"]) == (width == 900)
+    assert settings["width"] >= 265
+    assert (settings["top"] >= picture["bottom"]) == (width < 1400)
     # slanted by 60 degrees two names are apart if their anchors are further than a line of text, divided by the sine
     names = boxes(page, f"{BUMP} .xtick text")
     assert len(names) == 13

@@ -32,13 +32,6 @@ SOON = 30_000  # milliseconds
 
 
 @pytest.fixture(scope="module")
-def database(cluster: Cluster, template: str) -> Iterator[str]:
-    name = cluster.create(template)
-    yield name
-    cluster.drop(name)
-
-
-@pytest.fixture(scope="module")
 def planted(cluster: Cluster, database: str) -> Planted:
     with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
         found = plant(owner, "org_a")

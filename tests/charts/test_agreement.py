@@ -40,12 +40,21 @@ def test_a_sweep_marks_where_it_stands_and_where_chaining_starts() -> None:
 
 def test_sizes_are_counted_by_kind() -> None:
     figure = cluster_sizes(CLUSTERS, "sizes")
-    assert list(figure.data[0].x) == ["2", "3", "10–19", "1,000+"]
-    assert {trace.name: list(trace.y) for trace in figure.data} == {
-        "two agents or more": [1, 0, 1, 0],
-        "self-repetition": [1, 0, 0, 1],
-        "✕ disputed": [0, 1, 0, 0],
+    assert list(figure.data[0].x) == ["2", "3", "4", "5", "6–9", "10–19", "20–49", "50–99", "100–999", "1,000+"]
+    assert {trace.name: list(trace.customdata) for trace in figure.data[:-1]} == {
+        "two agents or more": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0],
+        "self-repetition": [1, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        "✕ disputed": [0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
     }
+    assert list(figure.data[-1].text) == ["2", "1", "", "", "", "1", "", "", "", "1"]
+    assert list(figure.data[-1].y) == [40, 20, 0, 0, 0, 20, 0, 0, 0, 20]  # of five
+    assert sum(sum(trace.y) for trace in figure.data[:-1]) == 100
+
+
+def test_the_axes_of_sizes_stay_where_they_are_at_every_threshold() -> None:
+    whole, few = (cluster_sizes(clusters, "sizes").layout for clusters in (CLUSTERS, CLUSTERS.head(1)))
+    assert (whole.xaxis.range, whole.xaxis.categoryarray) == (few.xaxis.range, few.xaxis.categoryarray)
+    assert whole.yaxis.range == few.yaxis.range == (0, 108)
 
 
 def test_clusters_sit_on_the_boost_curve() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from charts.impact import delta_histogram, rank_map, weighted_median
+from charts.impact import MOST_RANKS, delta_histogram, outside_the_map, rank_map, weighted_median
 from charts.impact_parts import outcome_mix, weight_histogram
-from charts.slope import slope
+from charts.slope import MOST, slope, without_a_line
 
 MOVES = pd.DataFrame(
     {
@@ -29,6 +29,12 @@ def test_the_map_counts_cells_and_each_names_its_ranks() -> None:
     ]  # fmt: skip
     outline = figure.layout.shapes[0]
     assert (outline.x0, outline.y0) == (2.5, 1.5)
+
+
+def test_what_the_map_is_too_small_for_is_counted() -> None:
+    deep = MOVES.assign(weighted_rank=pd.array([0, MOST_RANKS - 1, MOST_RANKS, MOST_RANKS], dtype="Int64"))
+    assert (outside_the_map(MOVES), outside_the_map(deep)) == (0, 2 + 2)
+    assert sum(count for _, _, count, _ in rank_map(deep).data[-1].customdata) == 12 - 4
 
 
 def test_the_histogram_of_deltas_is_mirrored_and_leaves_zero_to_the_title() -> None:
@@ -88,7 +94,14 @@ class TestSlope:
         labels = [trace.text[1] for trace in slope(self.rows(), 1).data]
         assert labels == ["▲1  &lt;b>bold&lt;/b> &amp; more", "▼1  (no longer stored)", "=  third line"]
 
-    @pytest.mark.parametrize("rank", [None, -1, 2**31 - 1])
-    def test_ranks_that_cannot_be_are_left_out(self, rank: int | None) -> None:
-        figure = slope(self.rows(weighted_rank=pd.array([0, 1, rank], dtype="Int64")), 1)
+    @pytest.mark.parametrize("rank", [None, -1, MOST, 2**31 - 1])
+    def test_a_rank_without_a_place_has_no_line_and_is_counted(self, rank: int | None) -> None:
+        rows = self.rows(weighted_rank=pd.array([0, 1, rank], dtype="Int64"))
+        figure = slope(rows, 1)
+        assert (len(figure.data), without_a_line(rows)) == (2, 1)
         assert figure.layout.height < 2000
+
+    def test_the_title_speaks_of_every_ranked_candidate_drawn_or_not(self) -> None:
+        rows = self.rows(weighted_rank=pd.array([0, 1, MOST], dtype="Int64"))
+        assert slope(rows, 1).layout.title.text.startswith("Feedback moved 3 of 3 candidates")
+        assert without_a_line(self.rows()) == 0

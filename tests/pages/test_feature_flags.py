@@ -63,6 +63,13 @@ def matrix(test: AppTest) -> dict[str, dict[str, str]]:
     return {str(org): {str(name): str(said) for name, said in row.items()} for org, row in shown.iterrows()}
 
 
+def marked(test: AppTest) -> list[str]:
+    """The organizations whose rows are chosen in the matrix."""
+    ids = list(test.dataframe[0].value["id"])
+    (key,) = (key for key in test.session_state if key.startswith("flag_matrix_"))
+    return [ids[row] for row in test.session_state[key]["selection"]["rows"]]
+
+
 def test_a_store_that_is_only_read_says_what_would_switch_writing_on(address: str) -> None:
     with application(address) as test:
         opened(test)
@@ -96,6 +103,16 @@ class TestChange:
         ) in listed
         assert test.text_area(key="flag_reason").value == ""
         assert live_and_audited(owner) == ("absent", None)
+
+    def test_a_link_marks_the_rows_it_names_and_no_other(self, address: str) -> None:
+        with application(address) as test:
+            test.query_params["target"] = ["org_b", "nobody"]
+            assert marked(opened(test)) == ["org_b"]
+            test.multiselect(key="pick_target").set_value(["org_b", "org_a"]).run()
+            assert marked(test) == ["org_a", "org_b"]
+            test.multiselect(key="pick_target").set_value([]).run()
+            assert marked(test) == []
+            assert "target" not in test.query_params
 
     def test_organizations_that_a_link_names_in_vain_are_told(self, address: str) -> None:
         with application(address, org="org_a", target="org_b") as test:

@@ -113,6 +113,30 @@ def test_the_figures_on_top(opened: AppTest) -> None:
     }
 
 
+def test_nothing_is_said_to_be_undrawn_where_all_is_drawn(opened: AppTest) -> None:
+    assert "not drawn" not in said(opened)
+    assert "without a line" not in said(opened)
+
+
+def test_what_stands_too_deep_to_draw_is_counted_and_found(address: str, owner: Owner) -> None:
+    deep = believable(seeded(3), "deep", 45, block=4)
+    for place, row in enumerate(deep.rows):
+        row.before, row.after = place, {30: 44, 44: 30}.get(place, place)
+        row.relevance = row.weighted = 0.9 - place / 100
+        row.weight, row.boost, row.injected = 1.0, None, place < 4
+    plant(owner, [deep])
+    with application(address, org="org_a", retrieval=str(deep.id), cell="31-45") as test:
+        test.switch_page(PAGE).run()
+        assert not test.exception
+        captions = [caption.value for caption in test.caption]
+        # ranks 31 to 45 of one retrieval; of them 41 to 45 and rank 31, which fell to 45, have no line
+        assert any(told.startswith("15 candidates with a rank beyond 30 not drawn on the map") for told in captions)
+        assert any(told.startswith("6 candidates without a line: a rank beyond 40") for told in captions)
+        assert "**1 retrieval with a candidate at rank 31 without and 45 with feedback**" in said(test)
+        assert len(test.dataframe[1].value) == 45
+        assert "Feedback moved 2 of 45 candidates and brought 0 into the block of 4" in titles(test)
+
+
 @at(k="4")
 def test_the_depth_of_the_top_is_in_the_address(opened: AppTest) -> None:
     assert opened.subheader[0].value == "Feedback changed the top 4 in 20 % of retrievals"

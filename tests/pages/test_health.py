@@ -178,6 +178,14 @@ class TestLacking:
 
 
 class TestParts:
+    def test_what_cannot_be_is_named_and_the_default_shown(self, address: str, owner: Owner) -> None:
+        plant(owner, 9)
+        with health(address, org="org_a", part="no", kind="none", by="nobody") as test:
+            assert [warning.value for warning in test.warning] == [
+                "Not understood in this link, and ignored: Part, Kind, Rows. The default is shown instead."
+            ]
+            assert len(table(test, "checks"))
+
     @pytest.mark.parametrize("kind", ["highest", "lowest", "misleading", "outdated", "alone"])
     def test_top_observations_link_by_id(self, address: str, owner: Owner, kind: str) -> None:
         plant(owner, 9)

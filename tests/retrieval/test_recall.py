@@ -12,7 +12,6 @@ from psycopg import sql
 from queries.scope import EVERYTHING, NOTHING, OutOfReachError, Reach
 from ranking import FULL, INTENDED, LIVE, MEMINI, MEMSENSE, rank
 from retrieval.recall import (
-    RecallQuestion,
     Way,
     recall,
     recall_legs,
@@ -23,6 +22,7 @@ from retrieval.recall import (
 )
 from tests import sample
 from tests.memories import add_memory
+from tests.retrieval.asked import REACH, UP, question
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,27 +32,6 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
     Vector = npt.NDArray[np.float32]
-
-REACH = Reach.of(frozenset({"org_a"}))
-NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
-UP = np.array([0, 1], np.float32)
-
-
-def question(text: str = "deploy", vector: Vector | None = UP, **options: Any) -> RecallQuestion:  # noqa: ANN401 - RecallQuestion's own
-    return RecallQuestion("org_a", options.pop("project", None), text, vector, now=NOW, **options)
-
-
-@pytest.fixture
-def small(owner: Owner) -> list[str]:
-    """Three observations at 0, 45 and 90 degrees to the question, and one that another organization holds."""
-    sample.add_organization(owner, "org_a")
-    sample.add_organization(owner, "org_b")
-    add_memory(owner, "org_b", 9, "deploy at night", {"full": [0, 1]})
-    return [
-        add_memory(owner, "org_a", 1, "deploy at noon", {"full": [1, 0]}, weight=0.5),
-        add_memory(owner, "org_a", 2, "never deploy", {"full": [1, 1]}, kind="reflection", reflection_depth=2),
-        add_memory(owner, "org_a", 3, "lunch", {"full": [0, 2]}, tags=["food"], task_tag="deploy"),
-    ]
 
 
 class TestPlain:

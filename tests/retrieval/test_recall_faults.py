@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +24,9 @@ from retrieval.recall import (
     recall_plain,
     recall_routes,
 )
-from tests import hostile, sample
+from tests import hostile
 from tests.conftest import start_cluster, stop_cluster
-from tests.memories import add_memory
+from tests.retrieval.asked import NOW, REACH, UP, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,28 +37,6 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
     Vector = npt.NDArray[np.float32]
-
-REACH = Reach.of(frozenset({"org_a"}))
-NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
-UP = np.array([0, 1], np.float32)
-
-
-def question(text: str = "deploy", vector: Vector | None = UP, **options: Any) -> RecallQuestion:  # noqa: ANN401 - RecallQuestion's own
-    return RecallQuestion("org_a", options.pop("project", None), text, vector, now=NOW, **options)
-
-
-@pytest.fixture
-def small(owner: Owner) -> list[str]:
-    """Three observations at 0, 45 and 90 degrees to the question, and one that another organization holds."""
-    sample.add_organization(owner, "org_a")
-    sample.add_organization(owner, "org_b")
-    add_memory(owner, "org_b", 9, "deploy at night", {"full": [0, 1]})
-    return [
-        add_memory(owner, "org_a", 1, "deploy at noon", {"full": [1, 0]}, weight=0.5),
-        add_memory(owner, "org_a", 2, "never deploy", {"full": [1, 1]}, kind="reflection", reflection_depth=2),
-        add_memory(owner, "org_a", 3, "lunch", {"full": [0, 2]}, tags=["food"], task_tag="deploy"),
-    ]
-
 
 METACHARACTERS = (
     "", " ", "\0", "a\0b", "\ud800", "'", "''", "\\", "\\'", "&", "|", "!", "(", "((", ":*", "a:*b", "a & | b", "!!a",
