@@ -263,11 +263,16 @@ def unknown_change() -> None:
 
 def compared(logged_before: float, days: int, more: str = "") -> None:
     """What the changes beside figures are against."""
-    earlier = "the day before" if days == 1 else f"the {days} days before"
+    earlier = window_before(days)
     if logged_before:
         st.caption(f"Changes are against {earlier}; pt are percentage points.{more}")
     else:
         st.caption(f"Nothing was logged in {earlier}, so no change is shown.{more}")
+
+
+def window_before(days: int) -> str:
+    """The window that changes are told against."""
+    return "the day before" if days == 1 else f"the {days} days before"
 
 
 def number(value: float | None) -> str:

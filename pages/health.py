@@ -5,7 +5,7 @@ import streamlit as st
 from charts.budget import pareto
 from charts.coverage import heat_map
 from charts.health import bands
-from controls import health, health_parts, health_system, messages, trust
+from controls import health, health_change, health_parts, health_system, health_tables, messages, trust
 from controls.health_answers import ask
 from controls.loading import shape
 from controls.partly import LACKING
@@ -19,6 +19,7 @@ part = health.chosen_part()
 memory = ask(scope)
 
 trust.strip(health.trust_of(memory, shape()))
+health_change.sentence(memory, scope)
 health.figures(memory)
 health.choose_part()
 try:
@@ -30,8 +31,10 @@ try:
             alt="Every check on one scale from in order to act",
         )
         health.unanswered(memory)
-        health.table(memory)
-        health.organizations(memory, scope)
+        health_change.to_do(memory)
+        health_tables.table(memory)
+        health_tables.behind(scope)
+        health_tables.organizations(memory, scope)
     elif part == "top":
         health_parts.top(scope)
     elif part == "budget":

@@ -1,0 +1,78 @@
+"""What got worse since the window before: one sentence with where to look, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from analysis.health_change import worst_first
+from controls.health_words import SIGNS, change, passage, shown
+from controls.messages import window_before
+from controls.scope import scope_address
+
+if TYPE_CHECKING:
+    from analysis.health_change import Compared
+    from controls.health_answers import Memory
+    from queries.scope import Scope
+
+NAMED = 3  # measures in the sentence; more would be a table
+# Measure: page, what its link says, and what the address says there.
+WAYS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "accepted": ("feedback_impact.py", "How sessions ended", {"part": "outcomes"}),
+    "misled": ("health.py", "What misled them", {"part": "top", "kind": "misleading"}),
+    "empty": ("health.py", "What reaches agents", {"part": "coverage"}),
+    "duplicates": ("corroboration.py", "Who says the same", {}),
+    "never": ("health.py", "What reaches agents", {"part": "coverage"}),
+    "stale": ("health.py", "What reaches agents", {"part": "coverage"}),
+    "collapsed": ("health.py", "Lowest weights", {"part": "top", "kind": "lowest"}),
+    "coverage": ("health.py", "Who writes the log", {"part": "runs"}),
+    "integrity": ("feedback_impact.py", "The retrievals themselves", {}),
+    "lost": ("health.py", "Who writes the log", {"part": "runs"}),
+}
+
+
+def sentence(memory: Memory, scope: Scope) -> None:
+    """What got noticeably worse, with ways to it; where nothing did, that, and what chance alone explains."""
+    period = window_before(scope.days)
+    if all(each.before is None for each in memory.compared):
+        st.caption(f"Nothing was stored or logged in {period}, so no change can be told.")
+        return
+    worse = worst_first(memory.compared)
+    if not worse:
+        st.markdown(f":green[●] Nothing got noticeably worse than in {period}.{_also(memory.compared)}")
+        return
+    told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
+    more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
+    st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared)}")
+    ways = {WAYS[each.measure.name][:2]: WAYS[each.measure.name] for each in worse[:NAMED]}
+    with st.container(horizontal=True, gap="medium"):
+        for page, label, said in ways.values():
+            st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=scope_address() | said)
+
+
+def _also(compared: tuple[Compared, ...]) -> str:
+    """What sessions did, where that is no news: an operator was asked about nothing else."""
+    accepted = next(each for each in compared if each.measure.name == "accepted")
+    if accepted.meaning == "chance":
+        return f" Sessions accepted {passage(accepted)}: chance alone explains that."
+    if accepted.meaning in ("same", "better"):
+        return f" Sessions accepted {passage(accepted)}."
+    return ""
+
+
+def to_do(memory: Memory) -> None:
+    """What to do about whatever needs a hand or got worse, in whole sentences; the table has room for a few words."""
+    bands = {each.check.name: each.band for each in memory.checks}
+    by_band = {
+        name: [each for each in memory.compared if bands.get(each.measure.name) == name] for name in ("red", "watch")
+    }
+    wanted = [*by_band["red"], *by_band["watch"]]
+    wanted += [each for each in worst_first(memory.compared) if each not in wanted]
+    if wanted:
+        st.markdown("**What to do**")
+    for each in wanted:
+        sign = SIGNS[bands[each.measure.name]] if each.measure.name in bands else "no band"
+        st.markdown(
+            f"- **{each.measure.label} {shown(each.measure, each.now)}** ({sign}; {change(each)}). {each.measure.todo}"
+        )
