@@ -15,6 +15,7 @@ from analysis.health_change import compare
 from controls.loading import shape
 from controls.partly import LACKING, Partly, each
 from queries.errors import StoreError
+from queries.flags.history import FlagHistory
 from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals, Passes
 from queries.health.served import Blocks, Ended, Misled
@@ -46,6 +47,7 @@ class Memory:
     compared_by_org: dict[str, tuple[Compared, ...]]
     names: dict[str, str]
     found: Partly
+    earlier: Partly
     counts: dict[str, float] = field(default_factory=dict)
 
 
@@ -70,15 +72,16 @@ def ask(scope: Scope) -> Memory:
     found = each(asked)
     orgs = found.frames["organizations"]
     names = dict(zip(orgs["id"], orgs["name"], strict=True))
-    counted, earlier = by_organization(found), by_organization(ask_earlier(scope, log))
+    before = ask_earlier(scope, log)
+    counted, earlier = by_organization(found), by_organization(before)
     total = summed(counted)
     by_org = {org: judged(counts) for org, counts in counted.items()}
     compared = {org: compare(counts, earlier.get(org, {})) for org, counts in counted.items()}
-    return Memory(judged(total), by_org, compare(total, summed(earlier)), compared, names, found, total)
+    return Memory(judged(total), by_org, compare(total, summed(earlier)), compared, names, found, before, total)
 
 
 def ask_earlier(scope: Scope, log: LogShape) -> Partly:
-    """The same for the window before, as far as the store kept it; a log without times cannot say what was read then."""
+    """The same for the window before, as far as the store kept it; a log without times cannot say what was read."""
     before = scope.before()
     asked: dict[str, Question] = {
         "duplicates": Duplicates(scope, by=scope.since),
@@ -87,6 +90,7 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "outcomes": Ended(before),
         "diagnostics": Misled(before),
         "blocks": Blocks(before),
+        "steered": FlagHistory(scope),
     }
     if log.created_at:
         asked["usage"] = EarlierUsage(scope, log)

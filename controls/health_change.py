@@ -10,6 +10,7 @@ from analysis.health_change import worst_first
 from controls.health_words import SIGNS, change, passage, shown
 from controls.messages import window_before
 from controls.scope import scope_address
+from queries.flags.registry import FLAGS
 
 if TYPE_CHECKING:
     from analysis.health_change import Compared
@@ -41,14 +42,37 @@ def sentence(memory: Memory, scope: Scope) -> None:
     worse = worst_first(memory.compared)
     if not worse:
         st.markdown(f":green[●] Nothing got noticeably worse than in {period}.{_also(memory.compared)}")
+        _ways({}, memory, scope)
         return
     told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
     more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
     st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared)}")
-    ways = {WAYS[each.measure.name][:2]: WAYS[each.measure.name] for each in worse[:NAMED]}
+    _ways({WAYS[each.measure.name][:2]: WAYS[each.measure.name] for each in worse[:NAMED]}, memory, scope)
+
+
+def _ways(to: dict[tuple[str, str], tuple[str, str, dict[str, str]]], memory: Memory, scope: Scope) -> None:
+    """Links to where to look, and to the flags that someone turned in either window: often that is the reason."""
+    ways = [*to.values(), *_steered(memory, scope)]
+    if not ways:
+        return
     with st.container(horizontal=True, gap="medium"):
-        for page, label, said in ways.values():
+        for page, label, said in ways:
             st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=scope_address() | said)
+
+
+def _steered(memory: Memory, scope: Scope) -> list[tuple[str, str, dict[str, str]]]:
+    if "steered" not in memory.earlier.frames:
+        return []
+    changes = memory.earlier.frames["steered"]
+    recent = changes[(changes["changed_at"] >= scope.before().since) & (changes["changed_at"] < scope.until)]
+    if len(recent) > 1:
+        return [("feature_flags.py", f"{len(recent)} flags were changed in these days", {})]
+    known = {flag.name: flag for flag in FLAGS}
+    return [
+        ("feature_flags.py", f"Since {at:%-d %b}: {known[flag].effect(new)}", {"change": str(id_)})
+        for id_, flag, new, at in recent[["id", "flag", "new", "changed_at"]].itertuples(index=False)
+        if flag in known
+    ]
 
 
 def _also(compared: tuple[Compared, ...]) -> str:
