@@ -88,7 +88,7 @@ def main() -> None:
         saved_views.panel(principal, entry.script, scripts)
         banner(principal)
         if scope is None:
-            messages.no_organizations()
+            messages.no_organizations(everything=principal.reach.orgs is None)
             return
         search.results(scope, scripts)
         st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
