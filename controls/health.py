@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 import streamlit as st
 
-from analysis.health import Check, finding
+from analysis.health import finding
 from controls import glossary, messages
 from controls.address import said, say
 from controls.health_words import SIGNS, change, limits, shown
@@ -15,7 +15,6 @@ from controls.messages import counted
 from controls.trust import Trust
 
 if TYPE_CHECKING:
-    from analysis.health_change import Measure
     from controls.health_answers import Memory
     from queries.shape import LogShape
 
@@ -102,19 +101,14 @@ def figures(memory: Memory) -> None:
             if each.measure.name not in HEAD:
                 continue
             own = judged.get(each.measure.name)
+            bands = None if own is None else limits(own.check).capitalize()
             st.metric(
                 HEAD[each.measure.name], shown(each.measure, each.now), change(each),
                 delta_color=COLOURS.get(each.meaning, "off"), delta_arrow="off",
                 delta_description=None if own is None else SIGNS[own.band],
-                border=True, width=METRIC_WIDTH, height="stretch", help=explained(each.measure),
+                border=True, width=METRIC_WIDTH, height="stretch", 
+                help=glossary.check(each.measure.formula, bands, each.measure.todo),
             )  # fmt: skip
-
-
-def explained(measure: Measure) -> str:
-    """The formula, the bands and what to do, for a tooltip."""
-    if isinstance(measure, Check):
-        return glossary.check(measure.formula, limits(measure).capitalize(), measure.todo)
-    return glossary.service(measure.formula, measure.todo)
 
 
 def rows(memory: Memory) -> pd.DataFrame:
