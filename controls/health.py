@@ -106,7 +106,7 @@ def figures(memory: Memory) -> None:
                 HEAD[each.measure.name], shown(each.measure, each.now), change(each),
                 delta_color=COLOURS.get(each.meaning, "off"), delta_arrow="off",
                 delta_description=None if own is None else SIGNS[own.band],
-                border=True, width=METRIC_WIDTH, height="stretch", 
+                border=True, width=METRIC_WIDTH, height="stretch",
                 help=glossary.check(each.measure.formula, bands, each.measure.todo),
             )  # fmt: skip
 
