@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from analysis.budget import wilson
-from analysis.health import BANDS, CHECKS, Check
+from analysis.health import CHECKS, Check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,15 +91,20 @@ class Compared:
         return None if self.now is None or self.before is None else self.now - self.before
 
     @property
-    def noticed(self) -> bool:
-        """Whether it got worse by so much that it belongs into a sentence: one point, or into a worse band."""
-        if self.meaning != "worse" or self.now is None or self.before is None:
+    def large(self) -> bool:
+        """Whether the change is worth a sentence: one point, or another band."""
+        if self.now is None or self.before is None:
             return False
-        return abs(self.now - self.before) >= NOTICED or self._fell_a_band(self.now, self.before)
+        return round(abs(self.now - self.before), 9) >= NOTICED or self._changed_band(self.now, self.before)
 
-    def _fell_a_band(self, now: float, before: float) -> bool:
+    @property
+    def noticed(self) -> bool:
+        """Whether it got worse by so much."""
+        return self.meaning == "worse" and self.large
+
+    def _changed_band(self, now: float, before: float) -> bool:
         check = self.measure
-        return isinstance(check, Check) and BANDS.index(check.band(now)) > BANDS.index(check.band(before))
+        return isinstance(check, Check) and check.band(now) != check.band(before)
 
 
 def compare(now: Mapping[str, float], before: Mapping[str, float]) -> tuple[Compared, ...]:
@@ -141,7 +146,12 @@ def difference(now: tuple[int, int], before: tuple[int, int]) -> tuple[float, fl
 
 
 def worst_first(found: Sequence[Compared]) -> list[Compared]:
-    """What got noticeably worse: how sessions were served first, then by how much."""
-    served = {service.name for service in SERVICES}
+    """What got noticeably worse: how sessions were served in its own order, then the checks by how much."""
+    served = [service.name for service in SERVICES]
     noticed = [each for each in found if each.noticed]
-    return sorted(noticed, key=lambda each: (each.measure.name not in served, -abs(each.change or 0.0)))
+
+    def place(each: Compared) -> tuple[int, float]:
+        name = each.measure.name
+        return (served.index(name), 0.0) if name in served else (len(served), -abs(each.change or 0.0))
+
+    return sorted(noticed, key=place)

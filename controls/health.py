@@ -94,18 +94,19 @@ def unanswered(memory: Memory) -> None:
 
 
 def figures(memory: Memory) -> None:
-    """The five that most often need a hand, each with its band and its change since the window before."""
+    """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
     judged = {each.check.name: each for each in memory.checks}
     with st.container(horizontal=True, gap="xsmall"):
         for each in memory.compared:
             if each.measure.name not in HEAD:
                 continue
             own = judged.get(each.measure.name)
+            sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
             bands = None if own is None else limits(own.check).capitalize()
             st.metric(
-                HEAD[each.measure.name], shown(each.measure, each.now), change(each),
-                delta_color=COLOURS.get(each.meaning, "off"), delta_arrow="off",
-                delta_description=None if own is None else SIGNS[own.band],
+                HEAD[each.measure.name], f"{sign}{shown(each.measure, each.now)}",
+                None if each.now is None else change(each),
+                delta_color=COLOURS.get(each.meaning, "off") if each.large else "off", delta_arrow="off",
                 border=True, width=METRIC_WIDTH, height="stretch",
                 help=glossary.check(each.measure.formula, bands, each.measure.todo),
             )  # fmt: skip
@@ -114,7 +115,9 @@ def figures(memory: Memory) -> None:
 def rows(memory: Memory) -> pd.DataFrame:
     """The checks as the chart takes them."""
     past = {each.measure.name: each for each in memory.compared}
-    before = [past[each.check.name].before for each in memory.checks]
+    before = [
+        past[each.check.name].before if past[each.check.name].meaning in COLOURS else None for each in memory.checks
+    ]
     return pd.DataFrame(
         {
             "label": [each.check.label for each in memory.checks],

@@ -13,8 +13,8 @@ import pandas as pd
 from analysis.health import judged
 from analysis.health_change import compare
 from controls.loading import shape
-from controls.partly import LACKING, Partly, each
-from queries.errors import StoreError
+from controls.partly import Partly, each
+from queries.errors import LACKING, StoreError
 from queries.flags.history import FlagHistory
 from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals, Passes

@@ -8,8 +8,8 @@ import streamlit as st
 
 from analysis.health_change import worst_first
 from controls.health_words import SIGNS, change, passage, shown
+from controls.links import go
 from controls.messages import window_before
-from controls.scope import scope_address
 from queries.flags.registry import FLAGS
 
 if TYPE_CHECKING:
@@ -55,9 +55,12 @@ def _ways(to: dict[tuple[str, str], tuple[str, str, dict[str, str]]], memory: Me
     ways = [*to.values(), *_steered(memory, scope)]
     if not ways:
         return
-    with st.container(horizontal=True, gap="medium"):
-        for page, label, said in ways:
-            st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=scope_address() | said)
+    with st.container(horizontal=True, gap="small"):
+        for number, (page, label, said) in enumerate(ways):
+            st.button(
+                label, key=f"way_{number}", type="tertiary", icon=":material/arrow_forward:", on_click=go, args=(page,),
+                kwargs=said,
+            )  # fmt: skip
 
 
 def _steered(memory: Memory, scope: Scope) -> list[tuple[str, str, dict[str, str]]]:
@@ -96,7 +99,8 @@ def to_do(memory: Memory) -> None:
     if wanted:
         st.markdown("**What to do**")
     for each in wanted:
-        sign = SIGNS[bands[each.measure.name]] if each.measure.name in bands else "no band"
+        band = bands.get(each.measure.name)
+        told = [change(each), *([] if band is None else [SIGNS[band]])]
         st.markdown(
-            f"- **{each.measure.label} {shown(each.measure, each.now)}** ({sign}; {change(each)}). {each.measure.todo}"
+            f"- **{each.measure.label} {shown(each.measure, each.now)}** ({', '.join(told)}). {each.measure.todo}"
         )

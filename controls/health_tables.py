@@ -22,7 +22,7 @@ NO_BAND = "no band"
 
 
 def table(memory: Memory) -> None:
-    """Every measure beside the window before, with band, counts, formula and what to do; what needs a hand first."""
+    """Every measure beside the window before, with band and counts; what needs a hand first."""
     judged = {each.check.name: each for each in memory.checks}
     order = {"red": 0, "watch": 1, "good": 3, "unknown": 4}
 
@@ -43,13 +43,12 @@ def table(memory: Memory) -> None:
                 ],
                 "counts": [_counts(each.measure, memory) for each in found],
                 "limits": [limits(each.measure) if isinstance(each.measure, Check) else MISSING for each in found],
-                "todo": [each.measure.todo for each in found],
-                "formula": [each.measure.formula for each in found],
                 "exact": [MISSING if each.now is None else repr(each.now) for each in found],
                 "exact_before": [MISSING if each.before is None else repr(each.before) for each in found],
             }
         ),
         hide_index=True,
+        height="content",
         key="checks",
         column_config={
             "check": st.column_config.TextColumn("Measure", width=135, pinned=True),
@@ -59,8 +58,6 @@ def table(memory: Memory) -> None:
             "band": st.column_config.TextColumn("Band", width=85),
             "counts": st.column_config.TextColumn("Of", width=125),
             "limits": st.column_config.TextColumn("Bands", width=235),
-            "todo": st.column_config.TextColumn("What to do", width=900),
-            "formula": st.column_config.TextColumn("Formula", width=600),
             "exact": st.column_config.TextColumn("All digits", width=150),
             "exact_before": st.column_config.TextColumn("Before, all digits", width=150),
         },
@@ -69,16 +66,21 @@ def table(memory: Memory) -> None:
 
 def _counts(measure: Measure, memory: Memory) -> str:
     part, whole = memory.counts.get(measure.part), memory.counts.get(measure.whole or "")
-    return MISSING if part is None or whole is None else f"{number(part)} of {number(whole)}"
+    if part is None or whole is None:
+        return MISSING
+    return f"{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}"
 
 
-def behind(scope: Scope) -> None:
-    """What the column Before holds, which is not the same for what is stored and for what happened."""
+def behind(memory: Memory, scope: Scope) -> None:
+    """What the column Before holds, and how each measure is formed and mended; as text, which no window cuts off."""
     st.caption(
         f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
         "this window began, of what is active today. pt are percentage points; ≈: chance alone explains it (95 %). "
         "Vectors, near-duplicates, drops and passes are known of the present only."
     )
+    with st.expander("How each measure is formed, and what to do about it"):
+        told = (f"- **{each.measure.label}**: {each.measure.formula}. {each.measure.todo}" for each in memory.compared)
+        st.markdown("\n".join(told))
 
 
 def organizations(memory: Memory, scope: Scope) -> None:

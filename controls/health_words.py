@@ -47,12 +47,14 @@ def passage(each: Compared) -> str:
 
 def change(each: Compared) -> str:
     """The change with its direction and what it means; where there is none, why."""
+    if each.now is None:
+        return MISSING
     if each.meaning == "present":
         return "present state only"
     if each.meaning == "same":
         return "= no change"
     if each.change is None:
-        return MISSING if each.now is None else "nothing to compare"
+        return "nothing to compare"
     sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
     amount = f"{100 * each.change:+.2g} pt" if each.measure.is_share else f"{each.change:+,.3g}"
     return f"{sign} {amount}{MEANINGS[each.meaning]}"

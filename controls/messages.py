@@ -61,20 +61,6 @@ def sign_in(sentence: str) -> bool:
     return st.button("Sign in", key="sign_in", type="primary")
 
 
-def no_organizations(*, everything: bool) -> None:
-    """A store without any organization, or someone who may see none of them."""
-    if not everything:
-        way = ": none was granted to you. An administrator does that with `python -m jobs grant`."
-    elif standing.is_embedded():
-        way = ": the embedded store is empty. Stop Rankscope and start it with `make run`, which fills in a demo."
-    else:
-        way = (
-            ": this store holds none. They appear by themselves as soon as the platform stores one. To look around "
-            "meanwhile, start Rankscope without `DATABASE_URL`: it then serves a demo."
-        )
-    st.info(f"No organization can be seen here yet{way}", icon=":material/apartment:")
-
-
 def unknown_in_link(what: str) -> None:
     """An address that names something unknown, or something that whoever asks may not see: the two look the same."""
     st.warning(

@@ -8,9 +8,8 @@ from charts.health import bands
 from controls import health, health_change, health_parts, health_system, health_tables, messages, trust
 from controls.health_answers import ask
 from controls.loading import shape
-from controls.partly import LACKING
 from controls.view import view
-from queries.errors import StoreError
+from queries.errors import LACKING, StoreError
 
 PLAIN = {"displayModeBar": False}
 
@@ -33,7 +32,7 @@ try:
         health.unanswered(memory)
         health_change.to_do(memory)
         health_tables.table(memory)
-        health_tables.behind(scope)
+        health_tables.behind(memory, scope)
         health_tables.organizations(memory, scope)
     elif part == "top":
         health_parts.top(scope)

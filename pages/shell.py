@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import links, loading, messages, saved_views, search, standing
+from controls import empty_messages, links, loading, messages, saved_views, search, standing
 from controls.access import (
     NotAllowedError,
     NotSignedInError,
@@ -88,10 +88,12 @@ def main() -> None:
         saved_views.panel(principal, entry.script, scripts)
         banner(principal)
         if scope is None:
-            messages.no_organizations(everything=principal.reach.orgs is None)
+            empty_messages.no_organizations(everything=principal.reach.orgs is None)
             return
         search.results(scope, scripts)
         st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
+        if scope.org is not None and standing.holds_nothing(scope):
+            empty_messages.nothing_yet()
         with shown_to(principal, scope):
             page.run()
     except NotSignedInError as error:

@@ -62,6 +62,9 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "XX": ("internal", "The database reports an internal failure. Its administrator has to look."),
 }
 
+# The kinds that one question can meet while others of the same page are answered.
+LACKING = ("schema", "table", "privilege", "column", "extension", "slow", "data")
+
 
 class DeadlineError(psycopg.OperationalError):
     """The server was silent for longer than the client waits: it is stopped, or the network swallows packets."""

@@ -104,7 +104,7 @@ class TestSentence:
             assert "Worse than in the 30 days before: **sessions accepted** 90 % → 50 %." in said(test)
             row = table(test, "checks").set_index("check").loc["Sessions accepted"]
             figure = next(metric for metric in test.metric if metric.label == "Accepted")
-            links = [link.proto.label for link in test.get("page_link")]
+            links = [button.label for button in test.button]
         assert row[["value", "before", "change", "counts"]].tolist() == ["50 %", "90 %", "▼ -40 pt worse", "50 of 100"]
         assert (figure.value, figure.delta) == ("50 %", "▼ -40 pt worse")
         assert "How sessions ended" in links
@@ -147,10 +147,10 @@ class TestSentence:
             (NOW - 33 * DAY,),
         )
         with health(address, org="org_a") as test:
-            labels = [link.proto.label for link in test.get("page_link")]
+            labels = [button.label for button in test.button]
         assert f"Since {NOW - 33 * DAY:%-d %b}: weighting off" in labels
         with health(address, org="org_a", window="7d") as test:
-            assert not [link for link in test.get("page_link") if "weighting off" in link.proto.label]
+            assert not [button for button in test.button if "weighting off" in button.label]
 
 
 def test_an_organization_that_got_worse_is_named_in_the_fleet(address: str, owner: Owner) -> None:
