@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from controls.health_answers import Memory
     from queries.scope import Scope
 
+Way = tuple[str, str, dict[str, str]]
+LONGER = {7: 30, 30: 90}  # days: what came slowly shows in a longer window
 NAMED = 3  # measures in the sentence; more would be a table
 # Measure: page, what its link says, and what the address says there.
-WAYS: dict[str, tuple[str, str, dict[str, str]]] = {
+WAYS: dict[str, Way] = {
     "accepted": ("feedback_impact.py", "How sessions ended", {"part": "outcomes"}),
     "misled": ("health.py", "What misled them", {"part": "top", "kind": "misleading"}),
     "empty": ("health.py", "What reaches agents", {"part": "coverage"}),
@@ -42,17 +44,19 @@ def sentence(memory: Memory, scope: Scope) -> None:
     worse = worst_first(memory.compared)
     if not worse:
         st.markdown(f":green[●] Nothing got noticeably worse than in {period}.{_also(memory.compared)}")
-        _ways({}, memory, scope)
+        longer = LONGER.get(scope.days)
+        more = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
+        _ways([*more, *_steered(memory, scope)])
         return
     told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
     more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
     st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared)}")
-    _ways({WAYS[each.measure.name][:2]: WAYS[each.measure.name] for each in worse[:NAMED]}, memory, scope)
+    ways = {WAYS[each.measure.name][:2]: WAYS[each.measure.name] for each in worse[:NAMED]}
+    _ways([*_steered(memory, scope), *ways.values()])
 
 
-def _ways(to: dict[tuple[str, str], tuple[str, str, dict[str, str]]], memory: Memory, scope: Scope) -> None:
-    """Links to where to look, and to the flags that someone turned in either window: often that is the reason."""
-    ways = [*to.values(), *_steered(memory, scope)]
+def _ways(ways: list[Way]) -> None:
+    """Links to where to look; a flag that someone turned in either window comes first: often that is the reason."""
     if not ways:
         return
     with st.container(horizontal=True, gap="small"):
@@ -63,7 +67,7 @@ def _ways(to: dict[tuple[str, str], tuple[str, str, dict[str, str]]], memory: Me
             )  # fmt: skip
 
 
-def _steered(memory: Memory, scope: Scope) -> list[tuple[str, str, dict[str, str]]]:
+def _steered(memory: Memory, scope: Scope) -> list[Way]:
     if "steered" not in memory.earlier.frames:
         return []
     changes = memory.earlier.frames["steered"]

@@ -41,6 +41,7 @@ def address(cluster: Cluster, template: str) -> Iterator[str]:
         for number, chosen in enumerate(candidates):
             sample.add_retrieval(owner, "org_a", sample.unchanged(2), name=f"r{number}", observations=chosen)
         sample.add_organization(owner, "org_b", "Birch")
+        sample.add_session(owner, "org_b", "s")
         plant(owner, "org_c", [(f"{said[0]} now" if said[1] == "bob" else said[0], *said[1:]) for said in SAID])
         owner.execute(
             """update organizations set features = '{"corroboration_boost_enabled": true}' where id = 'org_c'"""
