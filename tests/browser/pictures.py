@@ -105,7 +105,7 @@ def open_first_row(page: Page, heading: str) -> None:
 def walk(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
     """The pictures of the walks, as small as a reader can still read them."""
     for name in names:
-        context = browser.new_context(viewport={"width": 1100, "height": 760}, color_scheme="light")
+        context = browser.new_context(viewport={"width": 1100, "height": 900}, color_scheme="light")
 
         def shoot(page: Page, step: int, name: str = name) -> None:
             page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
