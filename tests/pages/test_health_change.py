@@ -134,7 +134,7 @@ class TestSentence:
         with health(address, org="org_a") as test:
             assert "Nothing was stored or logged in the 30 days before, so no change can be told." in said(test)
             changes = set(table(test, "checks")["change"])
-        assert changes == {"nothing to compare", "present state only", "—"}
+        assert changes == {"nothing to compare", "—"}
 
     def test_a_flag_that_was_turned_meanwhile_is_linked(self, address: str, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
