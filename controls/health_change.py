@@ -45,8 +45,8 @@ def sentence(memory: Memory, scope: Scope) -> None:
     if not worse:
         st.markdown(f":green[●] Nothing got noticeably worse than in {period}.{_also(memory.compared)}")
         longer = LONGER.get(scope.days)
-        more = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
-        _ways([*more, *_steered(memory, scope)])
+        back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
+        _ways([*back, *_steered(memory, scope)])
         return
     told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
     more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""

@@ -35,5 +35,8 @@ class Holdings:
 
     def statement(self) -> Select[Any]:
         """One look into an index each."""
-        tables = (schema.observations, schema.sessions, schema.retrieval_ab_logs)
-        return select(*(exists().where(self.scope.tenant(table)) for table in tables))
+        observed, worked, logged = (
+            exists().where(self.scope.tenant(table))
+            for table in (schema.observations, schema.sessions, schema.retrieval_ab_logs)
+        )
+        return select(observed, worked, logged)

@@ -119,9 +119,14 @@ def walk(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
 def demo_application() -> Iterator[str]:
     """The application over a demo store of its own."""
     with tempfile.TemporaryDirectory(prefix="rankscope-pictures-") as folder:
-        own = {"RANKSCOPE_DATA": f"{folder}/store"}
-        subprocess.run([sys.executable, "-m", "jobs", "demo", "--if-empty"], cwd=ROOT, env=os.environ | own, check=True)
-        server = AppServer(**own)
+        data = f"{folder}/store"
+        subprocess.run(
+            [sys.executable, "-m", "jobs", "demo", "--if-empty"],
+            cwd=ROOT,
+            env=os.environ | {"RANKSCOPE_DATA": data},
+            check=True,
+        )
+        server = AppServer(RANKSCOPE_DATA=data)
         try:
             yield server.url
         finally:

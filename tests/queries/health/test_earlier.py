@@ -130,8 +130,8 @@ class TestByHand:
         return id_
 
     def usage(self, store: Store, shape: LogShape | None = None) -> list[int]:
-        (row,) = store.ask(EarlierUsage(WEEK, shape or LogShape())).itertuples(index=False)
-        return [int(row.settled), int(row.never), int(row.kept), int(row.stale)]
+        (counts,) = answered(store, EarlierUsage(WEEK, shape or LogShape())).values()
+        return [counts[name] for name in ("settled", "never", "kept", "stale")]
 
     def test_never_read_it_was_never_retrieved_then(self, store: Store, observation: Any) -> None:  # noqa: ANN401
         assert observation
@@ -192,8 +192,8 @@ class TestByHand:
                    select org_id, id, 's', 'rework', %s, %s, 0.15, %s from observations""",
                 (previous, new, NOW - days * DAY),
             )
-        (row,) = store.ask(EarlierWeights(WEEK)).itertuples(index=False)
-        assert (int(row.weighed), int(row.collapsed)) == expected
+        (counts,) = answered(store, EarlierWeights(WEEK)).values()
+        assert (counts["weighed"], counts["collapsed"]) == expected
 
 
 def test_an_empty_store_has_typed_frames_without_rows_and_nobody_elses_counts(store: Store, owner: Owner) -> None:
