@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlalchemy import exists, select
 
@@ -33,7 +33,7 @@ class Holdings:
     row: ClassVar[type] = HoldingsRow
     limit: ClassVar[float] = LIST
 
-    def statement(self) -> Select[Any]:
+    def statement(self) -> Select[bool, bool, bool]:
         """One look into an index each."""
         observed, worked, logged = (
             exists().where(self.scope.tenant(table))
