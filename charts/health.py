@@ -1,4 +1,4 @@
-"""Every check on one scale of three bands, so that what needs a hand is seen at once."""
+"""Every check on one scale of three bands, so that what needs a hand is seen at once, and where it comes from."""
 
 from __future__ import annotations
 
@@ -18,17 +18,37 @@ LOOKS = {
     "watch": (DEGRADED, "diamond", "rgba(183, 134, 11, 0.12)"),
     "red": (DOWN, "x", "rgba(200, 85, 61, 0.14)"),
 }
+SEEN = 0.04  # of a band: a shorter tail would be hidden by its own mark
 WORDS = {"good": "in order", "watch": "watch", "red": "act"}
 
 
 def bands(checks: pd.DataFrame, title: str) -> go.Figure:
     """A row per check in its order, ``checks`` having label, place (0 to 3, or missing), band, shown and limits.
 
-    Every band is equally wide, whatever its limits are: what is compared is how far each check is from its own.
+    Every band is equally wide, whatever its limits are: what is compared is how far each check is from its own. A tail
+    leads from where it stood before (``was``, a place or missing) and ``change`` tells it in words.
     """
     labels = list(checks["label"])
     known = checks[checks["place"].notna()]
     figure = go.Figure()
+    for to_the_worse, colour in ((True, DOWN), (False, UP)):
+        moved = known[
+            (known["place"] - known["was"] > SEEN) if to_the_worse else (known["was"] - known["place"] > SEEN)
+        ]
+        ends = [value for was, place in zip(moved["was"], moved["place"], strict=True) for value in (was, place, None)]
+        rows = [value for label in moved["label"] for value in (label, label, None)]
+        # every third is a gap; of each two the first is the open mark of the past
+        sizes = [9 if number % 3 == 0 else 0 for number in range(len(ends))]
+        figure.add_trace(
+            go.Scatter(
+                x=ends,
+                y=rows,
+                mode="lines+markers",
+                line={"color": colour, "width": 2},
+                marker={"size": sizes, "symbol": "circle-open", "color": colour, "line": {"width": 2}},
+                hoverinfo="skip",
+            )
+        )
     for number, (band, (colour, symbol, wash)) in enumerate(LOOKS.items()):
         figure.add_vrect(x0=number, x1=number + 1, fillcolor=wash, line_width=0, layer="below")
         here = known[known["band"] == band]
@@ -41,8 +61,8 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
                 textposition=["middle left" if place > TEXT_FITS else "middle right" for place in here["place"]],
                 cliponaxis=False,
                 marker={"size": 13, "symbol": symbol, "color": colour, "line": {"width": 0}},
-                customdata=here[["shown", "limits"]],
-                hovertemplate="%{y}: %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+                customdata=here[["shown", "limits", "change"]],
+                hovertemplate="%{y}: %{customdata[0]}<br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
             )
         )
     unknown = checks[checks["place"].isna()]

@@ -40,6 +40,7 @@ log = logging.getLogger("rankscope.exports")
 MOST_ROWS = 100_000
 MOST_BYTES = 50_000_000
 KIND = "drift-report"
+PLACE = "reports"  # on the page, below a list that may be long
 EXCERPTS = ("html", "pdf")
 
 
@@ -103,6 +104,11 @@ class DriftReport:
         RecordExport(KIND, form, told, rows, file_name, self.principal.name).record(store(), self.scope.reach)
 
 
+def way_to_reports() -> None:
+    """A link down to the files, for those who came for one."""
+    st.markdown(f"[Hand the listed alerts on as a file](#{PLACE})")
+
+
 def report_buttons(
     principal: Principal,
     scope: Scope,
@@ -113,7 +119,7 @@ def report_buttons(
     ready: Callable[[], Found] | None = None,
 ) -> None:
     """A button per format; nothing is searched or built before the click, and the command line stands beside them."""
-    st.subheader("Reports", anchor=False)
+    st.subheader("Reports", anchor=PLACE)
     if rows is not None and rows > MOST_ROWS:
         drift_messages.report_too_large(rows)
     else:

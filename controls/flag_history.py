@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 EVERY = "every flag"
 CHANGED = Knob("changed", "Flag changed", (EVERY, *NAMES), EVERY)
+CHOSEN = "change_chosen"
 MOST = 100_000  # rows of one file
 LARGEST_ID = 2**63 - 1
 REVERT_DAYS = 7  # that the preview of a revert looks back
@@ -66,7 +67,19 @@ def history(view: View) -> None:
     whole = FlagHistory(view.scope, asked.flag, asked.words, size=MOST)
     chosen = {"org": view.scope.org, "flag": asked.flag, "words": asked.words}
     download_buttons(Export(whole, "flag-changes", chosen), view.principal, key="flag_export")
-    _opened(view)
+    if not _by_link():
+        _opened(view)
+
+
+def opened_by_link(view: View) -> None:
+    """The entry that a link named: on top, so that whoever follows one need not look for it."""
+    if _by_link():
+        _opened(view)
+
+
+def _by_link() -> bool:
+    """Whether the entry was not chosen in the table, below which it otherwise stands."""
+    return st.session_state.get(CHOSEN) != st.query_params.get("change")
 
 
 def _table(shown: pd.DataFrame) -> None:
@@ -205,6 +218,7 @@ def _row_chosen(key: str, ids: tuple[int, ...]) -> Callable[[], None]:
     def chosen() -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows and 0 <= rows[0] < len(ids):
+            st.session_state[CHOSEN] = str(ids[rows[0]])
             _say("change", str(ids[rows[0]]))
         else:
             st.query_params.pop("change", None)

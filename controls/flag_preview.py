@@ -11,8 +11,10 @@ import streamlit as st
 from controls import glossary
 from controls.loading import flip_preview
 from controls.messages import MISSING, number, percent
+from controls.scope import scope_address
 from queries.errors import StoreError
 from queries.flags.registry import known_flag
+from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +81,13 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         },
     )
     st.caption(glossary.FLAG_PREVIEW)
+    if flag == BOOST_ON and new == "on" and len(orgs) == 1:
+        st.page_link(
+            "corroboration.py",
+            label="Whether that is good enough: go or no-go, gate by gate",
+            icon=":material/groups:",
+            query_params=scope_address() | {"org": orgs[0].id, "show": "shadow"},
+        )
 
 
 def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:

@@ -268,6 +268,8 @@ def flag(description: str, default: str, owner: str) -> str:
 
 
 # Health
-def check(formula: str, bands: str, todo: str) -> str:
-    """A check of Health: how it is formed, how it is read, and what to do."""
+def check(formula: str, bands: str | None, todo: str) -> str:
+    """A measure of Health: how it is formed, how it is read, and what to do; without bands where platforms differ."""
+    if bands is None:
+        return f"{formula}. No bands: what is usual differs between platforms. When it gets worse: {todo}"
     return f"{formula}. {bands}. When it is red: {todo}"

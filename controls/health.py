@@ -1,9 +1,8 @@
-"""Health's checks: five figures, every check with its band and what to do, and where each organization stands."""
+"""Health's head: which part is shown, how far the log is to be trusted, five figures, and the checks as a picture."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import streamlit as st
@@ -11,14 +10,12 @@ import streamlit as st
 from analysis.health import finding
 from controls import glossary, messages
 from controls.address import said, say
-from controls.messages import MISSING, counted, number
-from controls.scope import enter
+from controls.health_words import SIGNS, change, limits, shown
+from controls.messages import counted
 from controls.trust import Trust
 
 if TYPE_CHECKING:
-    from analysis.health import Check, Judged
     from controls.health_answers import Memory
-    from queries.scope import Scope
     from queries.shape import LogShape
 
 PARTS = {
@@ -29,10 +26,15 @@ PARTS = {
     "runs": "Runs and writers",
     "system": "System",
 }
-HEAD = ("vectorless", "never", "collapsed", "coverage", "aggregation")
-SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
-METRIC_WIDTH = 158
-DAY = 48  # hours up to which an age is told in hours
+HEAD = {
+    "accepted": "Accepted",
+    "never": "Never retrieved",
+    "collapsed": "Collapsed",
+    "coverage": "Log coverage",
+    "aggregation": "Aggregation age",
+}
+COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
+METRIC_WIDTH = 146  # three beside each other in a narrow window
 
 
 def chosen_part() -> str:
@@ -92,46 +94,30 @@ def unanswered(memory: Memory) -> None:
 
 
 def figures(memory: Memory) -> None:
-    """The five that most often need a hand."""
-    found = {each.check.name: each for each in memory.checks}
-    with st.container(horizontal=True, gap="small"):
-        for name in HEAD:
-            each = found[name]
+    """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
+    judged = {each.check.name: each for each in memory.checks}
+    with st.container(horizontal=True, gap="xsmall"):
+        for each in memory.compared:
+            if each.measure.name not in HEAD:
+                continue
+            own = judged.get(each.measure.name)
+            sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
+            bands = None if own is None else limits(own.check).capitalize()
             st.metric(
-                each.check.label, shown(each.check, each.value), SIGNS[each.band], delta_color="off", delta_arrow="off",
-                border=True, width=METRIC_WIDTH, height="stretch", help=glossary.check(*explained(each.check)),
+                HEAD[each.measure.name], f"{sign}{shown(each.measure, each.now)}",
+                None if each.now is None else change(each),
+                delta_color=COLOURS.get(each.meaning, "off") if each.large else "off", delta_arrow="off",
+                border=True, width=METRIC_WIDTH, height="stretch",
+                help=glossary.check(each.measure.formula, bands, each.measure.todo),
             )  # fmt: skip
-
-
-def shown(check: Check, value: float | None) -> str:
-    """Three significant digits; hours become minutes below one of them and days beyond two days."""
-    if value is None:
-        return MISSING
-    if check.is_share:
-        return f"{100 * value:.3g} %"
-    if math.isinf(value):
-        return "never"
-    if value < 1:
-        return f"{60 * value:.0f} min" if value >= 1 / 60 else "under 1 min"
-    return f"{value:.3g} h" if value < DAY else f"{number(value / 24)} days"
-
-
-def limits(check: Check) -> str:
-    """The bands in words."""
-    word, beyond = ("from", "below") if check.falling else ("up to", "above")
-    watch, red = shown(check, check.watch), shown(check, check.red)
-    if check.watch == check.best:
-        return f"in order at {watch}, act {beyond} {red}"
-    return f"in order {word} {watch}, act {beyond} {red}"
-
-
-def explained(check: Check) -> tuple[str, str, str]:
-    """The formula, the bands and what to do, for a tooltip."""
-    return check.formula, limits(check).capitalize(), check.todo
 
 
 def rows(memory: Memory) -> pd.DataFrame:
     """The checks as the chart takes them."""
+    past = {each.measure.name: each for each in memory.compared}
+    before = [
+        past[each.check.name].before if past[each.check.name].meaning in COLOURS else None for each in memory.checks
+    ]
     return pd.DataFrame(
         {
             "label": [each.check.label for each in memory.checks],
@@ -139,89 +125,15 @@ def rows(memory: Memory) -> pd.DataFrame:
             "band": [each.band for each in memory.checks],
             "shown": [shown(each.check, each.value) for each in memory.checks],
             "limits": [limits(each.check) for each in memory.checks],
+            "was": [
+                None if value is None else each.check.place(value)
+                for each, value in zip(memory.checks, before, strict=True)
+            ],
+            "change": [change(past[each.check.name]) for each in memory.checks],
         }
-    ).astype({"place": "float64"})
+    ).astype({"place": "float64", "was": "float64"})
 
 
 def title(memory: Memory) -> str:
     """What the checks say together."""
     return finding(memory.checks)
-
-
-def table(memory: Memory) -> None:
-    """Every check with its counts, band, formula and what to do; what needs a hand first."""
-    order = {"red": 0, "watch": 1, "good": 2, "unknown": 3}
-    checks = sorted(memory.checks, key=lambda each: order[each.band])
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "check": [each.check.label for each in checks],
-                "value": [shown(each.check, each.value) for each in checks],
-                "band": [SIGNS[each.band] for each in checks],
-                "counts": [_counts(each) for each in checks],
-                "todo": [each.check.todo for each in checks],
-                "limits": [limits(each.check) for each in checks],
-                "formula": [each.check.formula for each in checks],
-                "exact": [MISSING if each.value is None else repr(each.value) for each in checks],
-            }
-        ),
-        hide_index=True,
-        key="checks",
-        column_config={
-            "check": st.column_config.TextColumn("Check", width=150, pinned=True),
-            "value": st.column_config.TextColumn("Now", width=75),
-            "band": st.column_config.TextColumn("Band", width=95),
-            "counts": st.column_config.TextColumn("Of", width=130),
-            "todo": st.column_config.TextColumn("What to do when it is red", width=520),
-            "limits": st.column_config.TextColumn("Bands", width=240),
-            "formula": st.column_config.TextColumn("Formula", width=420),
-            "exact": st.column_config.TextColumn("All digits", width=150),
-        },
-    )
-
-
-def _counts(each: Judged) -> str:
-    if each.whole is None or each.part is None:
-        return MISSING
-    return f"{number(each.part)} of {number(each.whole)}"
-
-
-def organizations(memory: Memory, scope: Scope) -> None:
-    """Where each organization stands, the worst first; its button moves the scope there."""
-    if scope.org is not None or len(memory.by_org) < 2:  # noqa: PLR2004 - one is what the checks already show
-        return
-    listed = []
-    for org, checks in memory.by_org.items():
-        by_band = {band: [each.check.label for each in checks if each.band == band] for band in ("red", "watch")}
-        listed.append((org, by_band["red"], by_band["watch"]))
-    listed.sort(key=lambda row: (-len(row[1]), -len(row[2]), row[0]))
-    entered = st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key="enter", on_click=_enter_clicked,
-        args=(tuple(org for org, _, _ in listed),),
-    )  # fmt: skip
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "organization": [memory.names.get(org, org) for org, _, _ in listed],
-                "open": "Open",
-                "act": [", ".join(red) or MISSING for _, red, _ in listed],
-                "watch": [", ".join(watch) or MISSING for _, _, watch in listed],
-                "id": [org for org, _, _ in listed],
-            }
-        ),
-        hide_index=True,
-        key="organizations",
-        column_config={
-            "organization": st.column_config.TextColumn("Organization", width=180, pinned=True),
-            "open": entered,
-            "act": st.column_config.TextColumn("✕ Act on", width=330),
-            "watch": st.column_config.TextColumn("◆ Watch", width=330),
-            "id": st.column_config.TextColumn("Id", width="small"),
-        },
-    )
-
-
-def _enter_clicked(orgs: tuple[str, ...]) -> None:
-    clicked = st.session_state["enter"]
-    if clicked is not None and 0 <= clicked["row"] < len(orgs):
-        enter(orgs[clicked["row"]])

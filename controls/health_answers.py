@@ -1,4 +1,7 @@
-"""Everything Health asks of the store, from one snapshot where it can: what is lacking costs its own figure alone."""
+"""Everything Health asks of the store, the window from one snapshot where it can and the one before from another.
+
+What is lacking costs its own figure alone.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.health import judged
+from analysis.health_change import compare
 from controls.loading import shape
-from controls.partly import each
+from controls.partly import Partly, each
+from queries.errors import LACKING, StoreError
+from queries.flags.history import FlagHistory
+from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals, Passes
+from queries.health.served import Blocks, Ended, Misled
 from queries.health.stored import Duplicates, Usage, VectorGaps, Weights
 from queries.log_writers import LogHealth
 from queries.organizations import Organizations
@@ -20,21 +28,26 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from analysis.health import Judged
-    from controls.partly import Partly
+    from analysis.health_change import Compared
     from queries.engine import Question
     from queries.scope import Scope
+    from queries.shape import LogShape
 
+COUNTS = ("duplicates", "weights", "vectors", "usage", "log", "lost", "outcomes", "diagnostics", "blocks")
 NEVER = float("inf")  # hours since a pass that was never made
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """The checks of a scope, of each of its organizations, and the frames behind them."""
+    """The checks of a scope and of each of its organizations, each beside the window before, and the frames behind."""
 
     checks: tuple[Judged, ...]
     by_org: dict[str, tuple[Judged, ...]]
+    compared: tuple[Compared, ...]
+    compared_by_org: dict[str, tuple[Compared, ...]]
     names: dict[str, str]
     found: Partly
+    earlier: Partly
     counts: dict[str, float] = field(default_factory=dict)
 
 
@@ -50,22 +63,51 @@ def ask(scope: Scope) -> Memory:
         "log": LogIntegrity(scope, log),
         "passes": Passes(scope),
         "writers": LogHealth(scope),
+        "outcomes": Ended(scope),
+        "diagnostics": Misled(scope),
+        "blocks": Blocks(scope),
     }
     if log.retrieval_id:
         asked["lost"] = LostRetrievals(scope)
     found = each(asked)
     orgs = found.frames["organizations"]
     names = dict(zip(orgs["id"], orgs["name"], strict=True))
-    counted = by_organization(found)
+    before = ask_earlier(scope, log)
+    counted, earlier = by_organization(found), by_organization(before)
     total = summed(counted)
     by_org = {org: judged(counts) for org, counts in counted.items()}
-    return Memory(judged(total), by_org, names, found, total)
+    compared = {org: compare(counts, earlier.get(org, {})) for org, counts in counted.items()}
+    return Memory(judged(total), by_org, compare(total, summed(earlier)), compared, names, found, before, total)
+
+
+def ask_earlier(scope: Scope, log: LogShape) -> Partly:
+    """The same for the window before, as far as the store kept it; a log without times cannot say what was read."""
+    before = scope.before()
+    asked: dict[str, Question] = {
+        "duplicates": Duplicates(scope, by=scope.since),
+        "weights": EarlierWeights(scope),
+        "log": LogIntegrity(before, log),
+        "outcomes": Ended(before),
+        "diagnostics": Misled(before),
+        "blocks": Blocks(before),
+        "steered": FlagHistory(scope),
+    }
+    if log.created_at:
+        asked["usage"] = EarlierUsage(scope, log)
+    if log.retrieval_id:
+        asked["lost"] = LostRetrievals(before)
+    try:
+        return each(asked)
+    except StoreError as error:
+        if error.kind not in LACKING:
+            raise
+        return Partly({}, dict.fromkeys(asked, error), scope.since)
 
 
 def by_organization(found: Partly) -> dict[str, dict[str, float]]:
     """Every count of every organization that has any; a figure that could not be asked has none anywhere."""
     counts: dict[str, dict[str, float]] = {}
-    for name in ("duplicates", "weights", "vectors", "usage", "log", "lost"):
+    for name in COUNTS:
         for row in found.frames.get(name, pd.DataFrame()).to_dict("records"):
             numbers = {str(key): float(value) for key, value in row.items() if isinstance(value, int)}
             counts.setdefault(str(row["org_id"]), {}).update(numbers)

@@ -14,6 +14,7 @@ from controls.observation import OUR_SCHEMA
 from queries.drift.triage import NewAlerts
 from queries.errors import StoreError
 from queries.flags.history import FlagObjects, StandingChanges
+from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,13 +33,15 @@ CELLS = {
     "boost": (Heading("Boost now", 95, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
     "override": (Heading("Override age", 105, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
 }
+CHOSEN = {"boost": {"flag": BOOST_ON}}  # the flag a cell is about, where it is not the one shown first
 PER, PER_MILLE = 100, 1_000
 
 
 def columns(orgs: Iterable[str]) -> dict[str, Any]:
     """The columns of the matrix, every cell of which opens its page at that organization."""
     return {
-        name: open_column(f"cell_{name}", tuple(orgs), page, at, heading) for name, (heading, page, at) in CELLS.items()
+        name: open_column(f"cell_{name}", tuple(orgs), page, at, heading, **CHOSEN.get(name, {}))
+        for name, (heading, page, at) in CELLS.items()
     }
 
 

@@ -61,15 +61,6 @@ def sign_in(sentence: str) -> bool:
     return st.button("Sign in", key="sign_in", type="primary")
 
 
-def no_organizations() -> None:
-    """A store without any organization, or a principal without any."""
-    st.info(
-        "No organization can be seen here yet. Organizations appear as soon as the platform stores one, "
-        "or an administrator grants you one with `python -m jobs grant`.",
-        icon=":material/apartment:",
-    )
-
-
 def unknown_in_link(what: str) -> None:
     """An address that names something unknown, or something that whoever asks may not see: the two look the same."""
     st.warning(
@@ -263,11 +254,16 @@ def unknown_change() -> None:
 
 def compared(logged_before: float, days: int, more: str = "") -> None:
     """What the changes beside figures are against."""
-    earlier = "the day before" if days == 1 else f"the {days} days before"
+    earlier = window_before(days)
     if logged_before:
         st.caption(f"Changes are against {earlier}; pt are percentage points.{more}")
     else:
         st.caption(f"Nothing was logged in {earlier}, so no change is shown.{more}")
+
+
+def window_before(days: int) -> str:
+    """The window that changes are told against."""
+    return "the day before" if days == 1 else f"the {days} days before"
 
 
 def number(value: float | None) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controls.loading import load
-from queries.errors import StoreError
+from queries.errors import LACKING, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from queries.engine import Question
-
-LACKING = ("schema", "table", "privilege", "column", "extension", "slow", "data")
 
 
 @dataclass(frozen=True, eq=False)

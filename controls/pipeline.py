@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.inspection import stage_name
-from controls import address, glossary, parts, threshold
+from controls import address, glossary, pipeline_parts, threshold
 from controls.stages import (
     KNOBS,
     NAMES,
@@ -96,7 +96,7 @@ def choose(asked: Asked, own: PairScorer) -> Chosen:
         st.button("Reset all", key="reset_all", type="tertiary", disabled=not turned, on_click=_reset, args=(base,))
     by_kind = {kind: name for name, kind in PARTS.items()}
     differs = {by_kind[knob.stage] for knob in KNOBS if knob.key in changed and knob.stage in by_kind}
-    shown = parts.opened(START, differs | ({by_kind[Corroboration]} if bits is not None else set()))
+    shown = pipeline_parts.opened(START, differs | ({by_kind[Corroboration]} if bits is not None else set()))
     _start(stages, base, shown)
     _pick_parts(stages, base)
     for name, kind in PARTS.items():
@@ -129,7 +129,7 @@ def _preset(asked: Asked) -> str:
 
 def _preset_picked() -> None:
     picked = st.session_state["pick_preset"]
-    address.replace_part((*NAMES, threshold.BITS, parts.OPEN), {})
+    address.replace_part((*NAMES, threshold.BITS, pipeline_parts.OPEN), {})
     address.say(preset=None if picked == OWN else picked, v=None if picked == OWN else VERSION)
 
 
@@ -146,7 +146,7 @@ def _warn(ignored: tuple[str, ...]) -> None:
 
 def _start(stages: Pipeline, base: Pipeline, shown: frozenset[str]) -> None:
     start = start_of(stages)
-    inside = parts.part(START, "Recall and fusion", shown)
+    inside = pipeline_parts.part(START, "Recall and fusion", shown)
     if inside is None:
         return
     with inside:
@@ -184,7 +184,7 @@ def _part(name: str, stages: Pipeline, base: Pipeline, shown: frozenset[str], ow
     """One stage that runs, with its knobs."""
     kind = PARTS[name]
     changed = any(knob.key in to_address(stages, base) for knob in knobs_of(kind))
-    inside = parts.part(name, _label(kind) + (" · changed" if changed else ""), shown)
+    inside = pipeline_parts.part(name, _label(kind) + (" · changed" if changed else ""), shown)
     if inside is None:
         return
     with inside:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from controls import messages
 from controls.loading import load
+from queries.errors import NO_STORE, StoreError
 from queries.organizations import Organizations, Projects
 from queries.scope import Scope, is_storable, isolated
 
@@ -36,7 +37,7 @@ def choose_scope(principal: Principal) -> Scope | None:
     """Draw the scope controls and return what they say; ``None`` where there is no organization to look at."""
     first, last = _window(datetime.now(UTC).date())
     everything = Scope.of_days(principal.reach, first, last)
-    organizations = _names(load(Organizations(everything, _storable(st.query_params.get("org")))).frames[0])
+    organizations = _organizations(everything)
     if not organizations:
         return None
     scope = everything
@@ -48,6 +49,15 @@ def choose_scope(principal: Principal) -> Scope | None:
         scope = Scope.of_days(principal.reach, first, last, org, project).named(organizations[org])
     st.session_state[DRAWN] = True
     return scope
+
+
+def _organizations(everything: Scope) -> dict[str, str]:
+    try:
+        return _names(load(Organizations(everything, _storable(st.query_params.get("org")))).frames[0])
+    except StoreError as error:
+        if error.kind == "table":
+            raise StoreError("store", NO_STORE, error.sqlstate) from error
+        raise
 
 
 def scope_address() -> dict[str, str]:

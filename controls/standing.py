@@ -1,11 +1,17 @@
-"""What the store behind the figures is, and whether it answers."""
+"""What the store behind the figures is, whether it answers, and whether it holds anything for a scope."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import settings
-from controls.loading import store
+from controls.loading import load, store
 from queries.engine import answers
-from queries.errors import StoreError
+from queries.errors import LACKING, StoreError
+from queries.holdings import Holdings
+
+if TYPE_CHECKING:
+    from queries.scope import Scope
 
 
 def is_embedded() -> bool:
@@ -24,3 +30,13 @@ def answers_now() -> bool:
 def store_name() -> str:
     """What the figures come from, in words."""
     return "embedded demo store" if is_embedded() else "your store"
+
+
+def holds_nothing(scope: Scope) -> bool:
+    """Whether an organization or project has never stored anything; not where the store cannot tell."""
+    try:
+        return not load(Holdings(scope)).frames[0].iloc[0].any()
+    except StoreError as error:
+        if error.kind not in LACKING:
+            raise
+        return False

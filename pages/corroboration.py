@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.corroboration_rows import cluster_rows
-from controls import corroboration, corroboration_cluster, corroboration_parts, corroboration_shadow, knobs, messages
+from controls import (
+    corroboration,
+    corroboration_cluster,
+    corroboration_parts,
+    corroboration_shadow,
+    empty_messages,
+    knobs,
+    messages,
+)
 from controls.corroboration_export import export
 from controls.corroboration_tables import LISTED, area_table, cluster_table, texts
 from controls.exports import download_buttons
@@ -48,7 +56,7 @@ def main(scope: Scope) -> None:
     if seen is None:
         return
     if not len(seen.agreement):
-        messages.nothing_found("active observations")
+        empty_messages.nothing_stored()
         return
     log, rows, opened = corroboration.logged(scope), cluster_rows(seen), corroboration_cluster.opened()
     with top:

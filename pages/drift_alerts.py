@@ -53,6 +53,7 @@ def main(scope: Scope, principal: Principal) -> None:
     found = drift.gather(scope, *searched, wanted, datetime.now(UTC))
     with top:
         drift.trust(found)
+        drift_reports.way_to_reports()
         drift.figures(found)
     opened = drift_worklist.opened()
     if opened is not None:

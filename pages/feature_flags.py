@@ -12,6 +12,7 @@ objects, standing = answers.frames
 shown = organizations(objects, standing, answers.as_of, flags.stale_after())
 
 messages.ignored_in_link(flags.ignored())
+flag_history.opened_by_link(seen)
 flags.figures(shown, answers.as_of)
 flags.matrix(shown, choosing=len(shown) > 1 and may_write() and seen.principal.may("operator"))
 flags.change(shown, seen)

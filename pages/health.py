@@ -5,12 +5,11 @@ import streamlit as st
 from charts.budget import pareto
 from charts.coverage import heat_map
 from charts.health import bands
-from controls import health, health_parts, health_system, messages, trust
+from controls import health, health_change, health_parts, health_system, health_tables, messages, trust
 from controls.health_answers import ask
 from controls.loading import shape
-from controls.partly import LACKING
 from controls.view import view
-from queries.errors import StoreError
+from queries.errors import LACKING, StoreError
 
 PLAIN = {"displayModeBar": False}
 
@@ -20,6 +19,7 @@ memory = ask(scope)
 messages.ignored_in_link(health_parts.ignored())
 
 trust.strip(health.trust_of(memory, shape()))
+health_change.sentence(memory, scope)
 health.figures(memory)
 health.choose_part()
 try:
@@ -31,8 +31,10 @@ try:
             alt="Every check on one scale from in order to act",
         )
         health.unanswered(memory)
-        health.table(memory)
-        health.organizations(memory, scope)
+        health_change.to_do(memory)
+        health_tables.table(memory)
+        health_tables.behind(memory, scope)
+        health_tables.organizations(memory, scope)
     elif part == "top":
         health_parts.top(scope)
     elif part == "budget":

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import links, loading, messages, saved_views, search, standing
+from controls import empty_messages, links, loading, messages, saved_views, search, standing
 from controls.access import (
     NotAllowedError,
     NotSignedInError,
@@ -22,11 +21,14 @@ from controls.access import (
     sign_out,
 )
 from controls.scope import choose_scope, scope_address
+from controls.sections import SECTIONS
 from controls.view import shown_to
 from queries.errors import StoreError
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
+
+    from controls.sections import Entry
 
 ICON = Path(__file__).with_name("icon.png")  # a Material icon here would be fetched from a foreign host
 NOT_ISOLATED = (
@@ -35,89 +37,6 @@ NOT_ISOLATED = (
 )
 LOGO = Path(__file__).with_name("logo.svg")
 log = logging.getLogger("rankscope.page")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One page: its script, its name, and the question it answers."""
-
-    script: str
-    title: str
-    icon: str
-    answers: str
-    in_window: bool = True  # a page about one thing, or about the whole of a history, says so itself
-
-
-SECTIONS = {
-    "Fleet": [
-        Entry(
-            "overview.py",
-            "Overview",
-            ":material/monitoring:",
-            "What each organization stores and retrieves, what feedback changed",
-        ),
-        Entry(
-            "health.py",
-            "Health",
-            ":material/health_and_safety:",
-            "Whether memory is in good order, what to do where it is not, and which memories to look at",
-        ),
-    ],
-    "Ranking": [
-        Entry(
-            "inspector.py",
-            "Inspector",
-            ":material/troubleshoot:",
-            "Why a memory ranks where it does, for one question and any pipeline",
-        ),
-        Entry(
-            "observation.py",
-            "Observation",
-            ":material/article:",
-            "Where one memory came from, who says the same or the opposite, and what became of it",
-            in_window=False,
-        ),
-    ],
-    "Agreement": [
-        Entry(
-            "corroboration.py",
-            "Corroboration",
-            ":material/groups:",
-            "Which memories agents agree on, which only repeat themselves, and what agreement is worth",
-        ),
-    ],
-    "Feedback": [
-        Entry(
-            "feedback_impact.py",
-            "Feedback Impact",
-            ":material/swap_vert:",
-            "What feedback weighting did to rankings and to what agents were given",
-        ),
-        Entry(
-            "what_if.py",
-            "What-if",
-            ":material/tune:",
-            "What other settings would have done to the retrievals that were logged",
-        ),
-    ],
-    "Drift": [
-        Entry(
-            "drift_alerts.py",
-            "Drift Alerts",
-            ":material/difference:",
-            "Which memories contradict each other, how far they reached agents, and what was decided",
-        ),
-    ],
-    "Steering": [
-        Entry(
-            "feature_flags.py",
-            "Feature flags",
-            ":material/flag:",
-            "Which flags each organization has set, what a change would do, and what changes did",
-            in_window=False,
-        ),
-    ],
-}
 
 
 def draw_navigation(pages: dict[str, dict[StreamlitPage, Entry]]) -> None:
@@ -169,10 +88,12 @@ def main() -> None:
         saved_views.panel(principal, entry.script, scripts)
         banner(principal)
         if scope is None:
-            messages.no_organizations()
+            empty_messages.no_organizations(everything=principal.reach.orgs is None)
             return
         search.results(scope, scripts)
         st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
+        if scope.org is not None and standing.holds_nothing(scope):
+            empty_messages.nothing_yet()
         with shown_to(principal, scope):
             page.run()
     except NotSignedInError as error:

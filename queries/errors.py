@@ -12,6 +12,11 @@ NOT_ANSWERING = "The database is not answering. Nothing was changed. Try again i
 BAD_ADDRESS = "The store's address cannot be read. DATABASE_URL has the form postgresql://user@host:port/database."
 UNREACHABLE = "The database cannot be reached. Check that it runs and that DATABASE_URL names it."
 NO_WRITER = "No login that may write is configured here, so nothing was changed."
+NO_STORE = (
+    "This database holds no agent memory: it lacks a table that every page needs, `organizations`. Check that "
+    "DATABASE_URL names the platform's database. `python -m jobs doctor` lists what is missing; in an empty database "
+    "`python -m jobs migrate --create-store` makes a store."
+)
 BUSY = "All connections to the database are in use. Try again in a few seconds."
 UNKNOWN = "The database refused this question. The log on the server names the reason."
 
@@ -56,6 +61,9 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "58": ("system", "The database reports a failure of its own system. Its administrator has to look."),
     "XX": ("internal", "The database reports an internal failure. Its administrator has to look."),
 }
+
+# The kinds that one question can meet while others of the same page are answered.
+LACKING = ("schema", "table", "privilege", "column", "extension", "slow", "data")
 
 
 class DeadlineError(psycopg.OperationalError):

@@ -1,3 +1,5 @@
+"""The process that runs the embedded server while anyone holds a lease, restarts it, and stops it after the last."""
+
 import contextlib
 import fcntl
 import json

@@ -1,3 +1,5 @@
+"""One PostgreSQL server as a child process: made, started, watched and ended, whoever runs it."""
+
 import contextlib
 import ctypes
 import locale

@@ -25,7 +25,7 @@ NUMBERS = (1.0, 1.0, 0.9, 0.5, 0.19, 0.05, float("nan"), float("inf"))
 TABLES = (
     "observations", "observation_embeddings", "retrieval_ab_logs", "context_injection_logs", "sessions",
     "session_diagnostics", "rankscope.aggregation_runs", "rankscope.clusters", "rankscope.contradictions",
-    "rankscope.log_writers",
+    "rankscope.log_writers", "observation_weight_history",
 )  # fmt: skip
 
 
@@ -166,6 +166,22 @@ def _passes(owner: Owner, draw: random.Random, org: str, size: int) -> None:
              finished_at) values (%s, null, 'failed', '', 'it broke', %s, %s)""",
         (org, NOW, NOW),
     )
+
+
+def plant_history(owner: Owner, seed: int, size: int = 60) -> None:
+    """Weights that moved before and since the windows of the tests began, some to and some from below 0.2."""
+    draw = random.Random(seed)  # noqa: S311 - a test's own choice
+    with owner.transaction():
+        for org in ORGS:
+            for number in draw.sample(range(size), size // 2):
+                for turn in range(draw.randrange(1, 4)):
+                    at = NOW - timedelta(days=draw.randrange(60), hours=turn)
+                    owner.execute(
+                        """insert into observation_weight_history (org_id, project_id, observation_id, session_id,
+                             outcome, previous_weight, new_weight, alpha, recorded_at)
+                           values (%s, 'api', %s, 's0', 'rework', %s, %s, 0.15, %s)""",
+                        (org, obs(org, number), draw.choice(NUMBERS[:6]), draw.choice(NUMBERS[:6]), at),
+                    )
 
 
 def frames(owner: Owner, scope: Scope) -> dict[str, pd.DataFrame]:

@@ -126,6 +126,12 @@ def test_a_file_imports_only_what_its_room_may(file: Path) -> None:
     assert not strangers
 
 
+def test_the_documented_table_says_the_same() -> None:
+    documented = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| .* \|([^|]*)\|$", documented, re.MULTILINE)
+    assert {room: set(filter(None, names.strip().split(", "))) for room, names in rows} == MAY_IMPORT
+
+
 def test_every_room_of_the_project_is_in_the_table() -> None:
     folders = {p.parent.name for p in ROOT.glob("*/*.py")} | {p.stem for p in ROOT.glob("*.py")}
     assert folders - {"tests", "benchmarks"} <= set(MAY_IMPORT)

@@ -16,6 +16,8 @@ from queries.engine import AGGREGATE
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import ColumnElement, Select
 
     from queries.scope import Scope
@@ -45,9 +47,13 @@ class DuplicatesRow:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Active observations beyond the first with the same project, agent and content hash."""
+    """Active observations beyond the first with the same project, agent and content hash.
+
+    ``by`` leaves out what was written from that moment on: how it stood then, of what is active today.
+    """
 
     scope: Scope
+    by: datetime | None = None
     row: ClassVar[type] = DuplicatesRow
     limit: ClassVar[float] = AGGREGATE
 
@@ -55,7 +61,8 @@ class Duplicates:
         """Grouped by what makes two the same, then summed: one walk without a sort."""
         table = schema.observations
         same = (table.c.org_id, table.c.project_id, table.c.agent_id, table.c.content_hash)
-        groups = select(table.c.org_id, func.count().label("members")).where(_active(self.scope)).group_by(*same).cte()
+        wanted = _active(self.scope) if self.by is None else and_(_active(self.scope), table.c.created_at < self.by)
+        groups = select(table.c.org_id, func.count().label("members")).where(wanted).group_by(*same).cte()
         return (
             select(groups.c.org_id, _whole(groups.c.members), _whole(groups.c.members - 1))
             .group_by(groups.c.org_id)

@@ -1,18 +1,28 @@
-"""Take the pictures in docs/images from a running application: ``python -m tests.browser.pictures [URL [PAGE …]]``."""
+"""Take the pictures in docs/images: ``python -m tests.browser.pictures [URL] [NAME …]``.
+
+Without an address a demo store is made for them and taken away again; without names all are taken, the pages in both
+themes and two widths and the walks of docs/operating.md.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import tempfile
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
 
-from tests.app_server import ROOT
+from tests.app_server import ROOT, AppServer
 from tests.browser import chromium
 from tests.browser.conftest import Visit
+from tests.browser.walks import WALKS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
@@ -93,12 +103,46 @@ def open_first_row(page: Page, heading: str) -> None:
     found.evaluate("element => element.scrollIntoView({block: 'start'})")
 
 
+def walk(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
+    """The pictures of the walks, as small as a reader can still read them."""
+    for name in names:
+        context = browser.new_context(viewport={"width": 1100, "height": 900}, color_scheme="light")
+
+        def shoot(page: Page, step: int, name: str = name) -> None:
+            page.wait_for_timeout(1500)  # plotly and the table's canvas draw once more after they are there
+            page.screenshot(path=folder / f"{name}-{step}.png")
+
+        WALKS[name](Visit(context), url, shoot)
+        context.close()
+
+
+@contextmanager
+def demo_application() -> Iterator[str]:
+    """The application over a demo store of its own."""
+    with tempfile.TemporaryDirectory(prefix="rankscope-pictures-") as folder:
+        data = f"{folder}/store"
+        subprocess.run(
+            [sys.executable, "-m", "jobs", "demo", "--if-empty"],
+            cwd=ROOT,
+            env=os.environ | {"RANKSCOPE_DATA": data},
+            check=True,
+        )
+        server = AppServer(RANKSCOPE_DATA=data)
+        try:
+            yield server.url
+        finally:
+            server.stop()
+
+
 def main() -> None:
     """Write them all, or the ones that are named."""
-    url = sys.argv[1] if len(sys.argv) > 1 else "http://localhost:8501"
-    with sync_playwright() as playwright:
+    told = sys.argv[1:]
+    wanted = [name for name in told if not name.startswith("http")] or [*PAGES, *WALKS]
+    given = [nullcontext(name.rstrip("/")) for name in told if name.startswith("http")]
+    with given[0] if given else demo_application() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
-        take(browser, url.rstrip("/"), IMAGES, sys.argv[2:] or list(PAGES))
+        take(browser, url, IMAGES, [name for name in wanted if name in PAGES])
+        walk(browser, url, IMAGES, [name for name in wanted if name in WALKS])
         browser.close()
 
 

@@ -47,6 +47,7 @@ def address(cluster: Cluster, template: str) -> Iterator[str]:
         for number, chosen in enumerate(candidates):
             sample.add_retrieval(owner, "org_a", sample.unchanged(2), name=f"r{number}", observations=chosen)
         sample.add_organization(owner, "org_b", "Birch")
+        sample.add_session(owner, "org_b", "s")
         plant(owner, "org_c", [(f"{said[0]} now" if said[1] == "bob" else said[0], *said[1:]) for said in SAID])
         owner.execute("update organizations set features = %s where id = 'org_c'", (BOOSTED,))
         plant(owner, "org_d", [(text, *[text[:60]] * 3, 1.0) for text in HOSTILE for _ in range(2)])
@@ -289,7 +290,8 @@ def test_a_hundred_texts_of_a_megabyte_stay_a_small_page(page: Any) -> None:  # 
 
 def test_without_an_organization_or_observations_the_page_says_what_to_do(page: Any) -> None:  # noqa: ANN401 - a function
     assert page("info").info[0].value.startswith("Agreement is looked for inside one organization.")
-    assert page("info", org="org_b").info[0].value.startswith("No active observations in this scope.")
+    said = [info.value for info in page("info", org="org_b").info]
+    assert any(line.startswith("No active observation is stored in this scope.") for line in said)
 
 
 def test_one_project(page: Any) -> None:  # noqa: ANN401 - a function

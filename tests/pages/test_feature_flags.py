@@ -182,7 +182,8 @@ class TestChange:
         assert row
         with application(address, change=str(row[0])) as test:
             opened(test)
-        shown = test.dataframe[-1].value.set_index("what")
+        assert test.subheader[0].value == f"Change {row[0]}"  # on top: a link led to it
+        shown = test.dataframe[0].value.set_index("what")
         assert list(shown.loc["Predicted"]) == ["10 of 10", "50 %", "5", "50", "0.500"]
         assert list(shown.loc["Realised"])[:4] == ["4 of 4", "100 %", "8", "200"]
         assert "100 % of the retrievals since were logged under the new state." in [c.value for c in test.caption]

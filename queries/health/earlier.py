@@ -1,0 +1,165 @@
+"""What stood in memory when the window began, of what is active today, as far as the store still knows it.
+
+A store keeps no copies of its past. What was archived since counts nowhere, for nobody wrote down when; an access hides
+the ones before it, which then have to be found in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import DateTime, Double, and_, case, cast, exists, func, literal, or_, select
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from queries import schema
+from queries.engine import AGGREGATE
+from queries.health.stored import COLLAPSED, SETTLED, STALE, UsageRow
+from queries.organizations import in_scope
+from queries.shape import COMPLETE_SHAPE, LogShape
+
+if TYPE_CHECKING:
+    from sqlalchemy import CTE, ColumnElement, ScalarSelect, Select
+
+    from queries.scope import Scope
+
+MOMENT = DateTime(timezone=True)
+UNTOUCHED = 1.0  # a weight that no feedback has moved
+
+
+def _written(scope: Scope) -> ColumnElement[bool]:
+    table = schema.observations
+    return and_(scope.tenant(table), table.c.status == "active", table.c.created_at < scope.since)
+
+
+@dataclass(frozen=True)
+class EarlierWeightsRow:
+    """One organization: weights that are known of the moment the window began, and those below 0.2 then."""
+
+    org_id: str
+    weighed: int
+    collapsed: int
+
+
+@dataclass(frozen=True)
+class EarlierWeights:
+    """The weights when the window began: what the first change since then started from, or what still stands.
+
+    A weight that is not 1 and has no history was set by someone who keeps none: what it was is not known.
+    """
+
+    scope: Scope
+    row: ClassVar[type] = EarlierWeightsRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """The history is the organization's: a session of one project may judge another's observation."""
+        table, history = schema.observations, schema.observation_weight_history
+        since = self.scope.since
+        changed = (
+            select(history.c.org_id, history.c.observation_id, history.c.previous_weight)
+            .where(replace(self.scope, project=None).tenant(history), history.c.recorded_at >= since)
+            .ext(distinct_on(history.c.org_id, history.c.observation_id))
+            .order_by(history.c.org_id, history.c.observation_id, history.c.recorded_at, history.c.id)
+            .cte("changed")
+        )
+        told = exists().where(history.c.org_id == table.c.org_id, history.c.observation_id == table.c.id)
+        weight = cast(func.coalesce(changed.c.previous_weight, table.c.weight), Double)
+        finite = and_(weight > literal(float("-inf"), Double), weight < literal(float("inf"), Double))
+        known = and_(finite, or_(weight == UNTOUCHED, changed.c.observation_id.is_not(None), told))
+        its_own = and_(changed.c.org_id == table.c.org_id, changed.c.observation_id == table.c.id)
+        return (
+            select(table.c.org_id, func.count().filter(known), func.count().filter(and_(known, weight < COLLAPSED)))
+            .select_from(table.outerjoin(changed, its_own))
+            .where(_written(self.scope))
+            .group_by(table.c.org_id)
+            .order_by(table.c.org_id)
+        )
+
+
+@dataclass(frozen=True)
+class EarlierUsage:
+    """What nothing had retrieved when the window began, by the rules of ``Usage``.
+
+    Where an observation was accessed since, its accesses before are looked for among the log's injections. One written
+    before the log begins may have had some that nobody can find: it is left out.
+    """
+
+    scope: Scope
+    shape: LogShape = COMPLETE_SHAPE
+    row: ClassVar[type] = UsageRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """Each observation's last access then, and then counted."""
+        each, since = self._each(), self.scope.since
+        old = each.c.created_at < since - SETTLED
+        found = each.c.found
+        hidden = and_(each.c.hidden, each.c.given_at.is_(None), ~found)
+        lost = and_(hidden, or_(each.c.log_begins.is_(None), each.c.created_at < each.c.log_begins))
+        # what 90 logged days did not find is stale whatever came before them, and what is younger is not
+        short = or_(each.c.log_begins.is_(None), each.c.log_begins > since - STALE)
+        too_short = and_(lost, short, each.c.created_at < since - STALE)
+        last = func.greatest(each.c.created_at, each.c.accessed_at, each.c.given_at)
+        never = and_(each.c.accessed_at.is_(None), each.c.given_at.is_(None), ~found)
+        return (
+            select(
+                each.c.org_id,
+                func.count().filter(and_(old, ~lost)),
+                func.count().filter(and_(old, never, ~lost)),
+                func.count().filter(~too_short),
+                func.count().filter(and_(last < since - STALE, ~found, ~too_short)),
+            )
+            .group_by(each.c.org_id)
+            .order_by(each.c.org_id)
+        )
+
+    def _each(self) -> CTE:
+        table, since = schema.observations, self.scope.since
+        log = self.shape.rows(self.scope.before())
+        seen = select(log.c.org_id, log.c.observation_id).distinct().cte("seen")
+        begins = self._begins()
+        found = seen.c.observation_id.is_not(None)
+        accessed = table.c.last_accessed_at
+        hidden = func.coalesce(accessed >= since, False)
+        return (
+            select(
+                table.c.org_id,
+                table.c.created_at,
+                found.label("found"),
+                hidden.label("hidden"),
+                case((accessed < since, accessed)).label("accessed_at"),
+                # one look into the log's index for each that needs it, and for no other
+                case((and_(hidden, ~found), self._given_at())).label("given_at"),
+                begins.c.at.label("log_begins"),
+            )
+            .select_from(
+                table.outerjoin(
+                    seen, and_(seen.c.org_id == table.c.org_id, seen.c.observation_id == table.c.id)
+                ).outerjoin(begins, begins.c.org_id == table.c.org_id)
+            )
+            .where(_written(self.scope))
+            .cte("each")
+        )
+
+    def _begins(self) -> CTE:
+        """When each organization's log begins: one look at the end of an index each."""
+        orgs, logs = schema.organizations, schema.retrieval_ab_logs
+        first = select(func.min(logs.c.created_at)).where(logs.c.org_id == orgs.c.id).scalar_subquery()
+        return select(orgs.c.id.label("org_id"), first.label("at")).where(in_scope(self.scope)).cte("begins")
+
+    def _given_at(self) -> ScalarSelect[Any]:
+        table, logs = schema.observations, schema.retrieval_ab_logs
+        # a log that does not say what was injected is taken at its widest
+        given = [logs.c.injected] if self.shape.injected else []
+        return (
+            select(cast(func.max(logs.c.created_at), MOMENT))
+            .where(
+                logs.c.org_id == table.c.org_id,
+                logs.c.observation_id == table.c.id,
+                logs.c.created_at < self.scope.since,
+                *given,
+            )
+            .correlate(table)
+            .scalar_subquery()
+        )

@@ -1,0 +1,47 @@
+"""The picture of Health: every check once, and a tail where it came from."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from charts.health import SEEN, bands
+from charts.look import DOWN, UP
+
+
+def checks(*rows: tuple[str, float | None, float | None]) -> pd.DataFrame:
+    """Checks by label, place now and place before."""
+    labels, places, were = zip(*rows, strict=True)
+    return pd.DataFrame(
+        {
+            "label": labels,
+            "place": pd.Series(places, dtype="float64"),
+            "band": ["good" if place is not None and place <= 1 else "red" for place in places],
+            "shown": "1 %",
+            "limits": "in order up to 1 %",
+            "was": pd.Series(were, dtype="float64"),
+            "change": "= no change",
+        }
+    )
+
+
+def test_a_tail_leads_from_where_a_check_stood_in_the_colour_of_its_sense() -> None:
+    drawn = bands(checks(("worse", 2.5, 0.5), ("better", 0.2, 0.9), ("still", 0.5, 0.5), ("new", 0.5, None)), "t")
+    tails = {trace.line.color: trace for trace in drawn.data if trace.mode == "lines+markers"}
+    assert list(tails[DOWN].x) == [0.5, 2.5, None]
+    assert list(tails[DOWN].y) == ["worse", "worse", None]
+    assert list(tails[UP].x) == [0.9, 0.2, None]
+    # the open mark stands at the past alone
+    assert list(tails[UP].marker.size) == [9, 0, 0]
+
+
+@pytest.mark.parametrize(("moved", "tails"), [(SEEN / 2, 0), (SEEN * 2, 1)])
+def test_a_tail_that_its_own_mark_would_hide_is_not_drawn(moved: float, tails: int) -> None:
+    drawn = bands(checks(("one", 0.5 + moved, 0.5)), "t")
+    assert sum(bool(trace.x) for trace in drawn.data if trace.mode == "lines+markers") == tails
+
+
+def test_what_cannot_be_known_has_words_and_no_mark() -> None:
+    drawn = bands(checks(("known", 0.5, None), ("unknown", None, 0.7)), "t")
+    assert [list(trace.y) for trace in drawn.data if trace.mode == "markers+text" and len(trace.y)] == [["known"]]
+    assert [list(trace.text) for trace in drawn.data if trace.mode == "text"] == [["cannot be known here"]]

@@ -1,0 +1,197 @@
+"""What got worse since the window before, as Health says it, against an answer formed with pandas from whole tables."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analysis.health_change import PRESENT_ONLY
+from tests import sample
+from tests.health_store import NOW, frames, inside, plant, plant_history
+from tests.pages.test_health import SCOPE, health, spec, table
+
+if TYPE_CHECKING:
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str) -> str:
+    return cluster.plain_url("dash_read", store_database)
+
+
+def said(test: AppTest) -> str:
+    return " ".join(each.value for each in (*test.markdown, *test.caption))
+
+
+def add_sessions(owner: Owner, days_ago: int, accepted: int, others: int) -> None:
+    """So many sessions of one day by how they ended, each with a block of 100 tokens."""
+    for number in range(accepted + others):
+        sample.add_session(
+            owner,
+            "org_a",
+            f"{days_ago}/{number}",
+            "accepted" if number < accepted else "rework",
+            days_ago=days_ago,
+        )
+        owner.execute(
+            """insert into context_injection_logs (org_id, retrieval_id, session_id, project_id, token_budget,
+                 tokens_used, candidates, observation_ids, created_at)
+               values ('org_a', gen_random_uuid(), %s, 'api', 500, 100, 5, array[gen_random_uuid()], %s)""",
+            (f"{days_ago}/{number}", NOW - days_ago * DAY),
+        )
+
+
+class TestAgainstPandas:
+    def test_what_happened_before_equals_the_slow_answer(self, address: str, owner: Owner) -> None:
+        plant(owner, 7)
+        plant_history(owner, 7)
+        before = SCOPE.before()
+        tables = frames(owner, SCOPE)
+        ended = inside(tables["sessions"], before).dropna(subset="outcome")["outcome"]
+        given = inside(tables["context_injection_logs"], before)
+        diagnosed = inside(tables["session_diagnostics"], before)["misleading_observation_ids"]
+        log = inside(tables["retrieval_ab_logs"], before)
+        whole = log.groupby("retrieval_id").agg(
+            size=("id", "size"), best=("unweighted_rank", "max"), least=("weighted_rank", "max")
+        )
+        stored = tables["observations"]
+        stored = stored[(stored["status"] == "active") & (stored["created_at"] < SCOPE.since)]
+        texts = stored[["project_id", "agent_id", "content_hash"]].astype(str).drop_duplicates()
+        lost = ~given[given["candidates"] > 0]["retrieval_id"].isin(tables["retrieval_ab_logs"]["retrieval_id"])
+        expected = {
+            "Sessions accepted": float((ended == "accepted").mean()),
+            "Sessions misled": float(diagnosed.map(bool).mean()),
+            "Empty blocks": float((given["observation_ids"].map(len) == 0).mean()),
+            "Tokens per block": float(given["tokens_used"].mean()),
+            "Exact duplicates": (len(stored) - len(texts)) / len(stored),
+            "Log coverage": float(
+                ((whole["best"] == whole["size"] - 1) & (whole["least"] == whole["size"] - 1)).mean()
+            ),
+            "Lost retrievals": float(lost.mean()),
+        }
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            found = table(test, "checks").set_index("check")
+        for label, value in expected.items():
+            assert float(found.loc[label, "exact_before"]) == pytest.approx(value), label
+
+    def test_what_has_no_past_says_so_and_is_no_zero(self, address: str, owner: Owner) -> None:
+        plant(owner, 7, size=30)
+        with health(address, org="org_a") as test:
+            found = table(test, "checks").set_index("check")
+        present = found[found["change"] == "present state only"]
+        assert len(present) == len(PRESENT_ONLY)
+        assert set(present["before"]) == {"—"}
+
+
+class TestSentence:
+    def test_what_got_worse_is_named_with_both_values_and_a_way_to_it(self, address: str, owner: Owner) -> None:
+        """Nine of ten sessions were accepted in the thirty days before, five of ten since."""
+        sample.add_organization(owner, "org_a")
+        add_sessions(owner, 40, 90, 10)
+        add_sessions(owner, 5, 50, 50)
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            assert "Worse than in the 30 days before: **sessions accepted** 90 % → 50 %." in said(test)
+            row = table(test, "checks").set_index("check").loc["Sessions accepted"]
+            figure = next(metric for metric in test.metric if metric.label == "Accepted")
+            links = [button.label for button in test.button]
+        assert row[["value", "before", "change", "counts"]].tolist() == ["50 %", "90 %", "▼ -40 pt worse", "50 of 100"]
+        assert (figure.value, figure.delta) == ("50 %", "▼ -40 pt worse")
+        assert "How sessions ended" in links
+
+    def test_what_chance_explains_is_not_called_worse(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        add_sessions(owner, 40, 12, 8)
+        add_sessions(owner, 5, 10, 10)
+        with health(address, org="org_a") as test:
+            told = said(test)
+            row = table(test, "checks").set_index("check").loc["Sessions accepted"]
+        assert "Nothing got noticeably worse than in the 30 days before." in told
+        assert "Sessions accepted 60 % → 50 %: chance alone explains that." in told
+        assert row["change"] == "≈ -10 pt, chance"
+
+    def test_better_is_said_too(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        add_sessions(owner, 40, 20, 80)
+        add_sessions(owner, 5, 80, 20)
+        with health(address, org="org_a") as test:
+            assert "Sessions accepted 20 % → 80 %." in said(test)
+            assert table(test, "checks").set_index("check").loc["Sessions accepted", "change"] == "▲ +60 pt better"
+
+    def test_without_a_past_nothing_is_compared(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        add_sessions(owner, 5, 10, 10)
+        with health(address, org="org_a") as test:
+            assert "Nothing was stored or logged in the 30 days before, so no change can be told." in said(test)
+            changes = set(table(test, "checks")["change"])
+        assert changes == {"nothing to compare", "—"}
+
+    def test_a_flag_that_was_turned_meanwhile_is_linked(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        add_sessions(owner, 40, 90, 10)
+        add_sessions(owner, 5, 50, 50)
+        owner.execute(
+            """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor,
+                 source, changed_at) values ('org_a', gen_random_uuid(), 'feedback_weighting_disabled', 'absent',
+                 'true', 'r', 'a', 'demo', %s)""",
+            (NOW - 33 * DAY,),
+        )
+        with health(address, org="org_a") as test:
+            labels = [button.label for button in test.button]
+        assert f"Since {NOW - 33 * DAY:%-d %b}: weighting off" in labels
+        with health(address, org="org_a", window="7d") as test:
+            assert not [button for button in test.button if "weighting off" in button.label]
+
+
+def test_an_organization_that_got_worse_is_named_in_the_fleet(address: str, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a", "Alder")
+    add_sessions(owner, 40, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    sample.add_organization(owner, "org_b", "Birch")
+    sample.add_observations(owner, "org_b", 3)
+    with health(address) as test:
+        rows = table(test, "organizations").set_index("id")
+    assert rows.loc["org_a", "worse"] == "Sessions accepted 90 % → 50 %"
+    assert rows.loc["org_b", "worse"] == "—"
+
+
+def test_the_picture_has_a_tail_where_a_check_moved(address: str, owner: Owner) -> None:
+    """Two of ten memories stood at 0.1 when the window began, six do now."""
+    sample.add_organization(owner, "org_a")
+    ids = sample.add_observations(owner, "org_a", 10, days_ago=40)
+    for number, id_ in enumerate(ids[:6]):
+        owner.execute("update observations set weight = 0.1 where id = %s", (id_,))
+        owner.execute(
+            """insert into observation_weight_history (org_id, observation_id, session_id, outcome, previous_weight,
+                 new_weight, alpha, recorded_at) values ('org_a', %s, 's', 'rework', %s, 0.1, 0.15, %s)""",
+            (id_, 0.1 if number < 2 else 0.9, NOW - 3 * DAY),
+        )
+    with health(address, org="org_a") as test:
+        tails = [trace for trace in spec(test)["data"] if trace["mode"] == "lines+markers" and trace["x"]]
+        row = table(test, "checks").set_index("check").loc["Collapsed weights"]
+    assert row[["value", "before", "change"]].tolist() == ["60 %", "20 %", "▲ +40 pt worse"]
+    (tail,) = tails
+    assert tail["y"][:2] == ["Collapsed weights"] * 2
+    # both lie in the red band, which runs from 15 to 100 %
+    assert tail["x"][:2] == pytest.approx([2 + (0.2 - 0.15) / 0.85, 2 + (0.6 - 0.15) / 0.85])
+
+
+@pytest.mark.parametrize("table_name", ["observation_weight_history", "session_diagnostics", "context_injection_logs"])
+def test_a_table_that_is_lacking_costs_its_own_comparison(address: str, owner: Owner, table_name: str) -> None:
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 40, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    owner.execute(f"drop table {table_name}")
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        assert "**sessions accepted** 90 % → 50 %" in said(test)
