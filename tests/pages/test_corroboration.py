@@ -50,7 +50,7 @@ def address(cluster: Cluster, template: str) -> Iterator[str]:
         sample.add_session(owner, "org_b", "s")
         plant(owner, "org_c", [(f"{said[0]} now" if said[1] == "bob" else said[0], *said[1:]) for said in SAID])
         owner.execute("update organizations set features = %s where id = 'org_c'", (BOOSTED,))
-        plant(owner, "org_d", [(text, *[text[:60]] * 3, 1.0) for text in HOSTILE for _ in range(2)])
+        plant(owner, "org_d", [(text, text[:60], text[:60], text[:60], 1.0) for text in HOSTILE for _ in range(2)])
         owner.execute("update organizations set name = %s where id = 'org_d'", (HOSTILE[0],))
         for project in NAMES:
             owner.execute("insert into projects (org_id, id, name) values ('org_d', %s, %s)", (project, project))
