@@ -1,4 +1,4 @@
-"""Alerts over time and how old the open ones are; how often alerts were right, by threshold."""
+"""Alerts over time and how old the open ones are; how often alerts were confirmed, by threshold."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
     waiting = int(days[list(ages)].iloc[-1].sum()) if len(days) else 0
     old = int(days[list(ages[2:])].iloc[-1].sum()) if len(days) else 0
     title = f"{waiting:,} open, {old:,} of them for over 30 days"
-    finish(figure, title, height=520)
+    finish(figure, title, height=420)
     figure.update_layout(barmode="stack", bargap=0.15, legend={"y": -0.08, "yanchor": "top", "x": 0, "xanchor": "left"})
     figure.update_yaxes(row=1, title="arose", tickformat=",d", nticks=4)
     figure.update_yaxes(row=2, title="open, by age", tickformat=",d", nticks=5)
@@ -54,7 +54,7 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
 
 
 def precision_curve(shares: pd.DataFrame, threshold: float) -> go.Figure:
-    """Share of judged alerts that were right (``threshold, share, low, high, judged``), the chosen threshold marked."""
+    """Share of judged alerts that were confirmed (``threshold, share, low, high, judged``), the chosen one marked."""
     known = shares.dropna(subset=["share"])
     figure = go.Figure()
     if len(known):
@@ -70,14 +70,14 @@ def precision_curve(shares: pd.DataFrame, threshold: float) -> go.Figure:
                 marker={"size": 6},
                 customdata=known[["low", "high", "judged"]],
                 hovertemplate=(
-                    "from %{x:.2f}: %{y:.0%} right (95 %: %{customdata[0]:.0%} to %{customdata[1]:.0%}), "
+                    "from %{x:.2f}: %{y:.0%} confirmed (95 %: %{customdata[0]:.0%} to %{customdata[1]:.0%}), "
                     "n = %{customdata[2]}<extra></extra>"
                 ),
                 showlegend=False,
             )
         )
     figure.add_vline(x=threshold, line={"color": NEUTRAL, "width": 2, "dash": "dot"})
-    finish(figure, _precision_finding(shares, threshold), height=190)
+    finish(figure, _precision_finding(shares, threshold), height=160)
     figure.update_layout(margin={"l": 8, "r": 8, "t": 34, "b": 8}, hovermode="closest", title={"font": {"size": 13}})
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%", tickvals=[0, 0.5, 1], fixedrange=True)
     figure.update_xaxes(
@@ -90,5 +90,5 @@ def _precision_finding(shares: pd.DataFrame, threshold: float) -> str:
     here = shares[shares["threshold"] <= threshold + 1e-9].iloc[-1]
     judged = int(here["judged"])
     if isnan(here["share"]):
-        return f"Collecting data: {judged:,} judged here"
-    return f"{here['share']:.0%} right ({here['low']:.0%}–{here['high']:.0%}, n = {judged:,})"
+        return f"Collecting verdicts: {judged:,} so far"
+    return f"{here['share']:.0%} confirmed ({here['low']:.0%}–{here['high']:.0%}, n = {judged:,})"
