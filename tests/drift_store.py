@@ -41,7 +41,8 @@ def add_pair(
     made = [
         add_observation(
             owner, org, f"{name}-{side}", text, project, agent_id=by or f"agent-{side}",
-            session_id=by or f"ses-{name}-{side}", created_at=sample.TODAY - timedelta(days=days + (7 if side == "older" else 0)),
+            session_id=by or f"ses-{name}-{side}",
+            created_at=sample.TODAY - timedelta(days=days + (7 if side == "older" else 0)),
         )
         for side, text in zip(("older", "newer"), texts, strict=True)
     ]  # fmt: skip

@@ -235,7 +235,8 @@ def test_a_store_of_an_older_revision_is_shown_and_named(page: Any, owner: Owner
     """What the fifth revision added is gone: states are read all the same, nothing can be decided or changed."""
     one = worst(store)
     owner.execute(
-        "insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by) values ('org_a', %s, 'acknowledged', 'me')",
+        """insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by)
+           values ('org_a', %s, 'acknowledged', 'me')""",
         (one.fingerprint,),
     )
     owner.execute("drop table rankscope.opposition_changes cascade")

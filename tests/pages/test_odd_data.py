@@ -1,4 +1,4 @@
-"""HOS-6 on Corroboration and Drift Alerts: nothing, one thing, all the same, impossible dates, vectors that do not fit."""
+"""HOS-6 on Corroboration and Drift Alerts: nothing, one, all the same, impossible dates, vectors that do not fit."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def fill(owner: Owner) -> None:
             if org == "mixed vectors":
                 vector = f"[{','.join(['0' if side == 3 else '0.5'] * (2 if side == 2 else 3))}]"
                 owner.execute(
-                    "insert into observation_embeddings (org_id, observation_id, route, embedding) values (%s, %s, 'full', %s)",
+                    """insert into observation_embeddings (org_id, observation_id, route, embedding)
+                       values (%s, %s, 'full', %s)""",
                     (org, id_, vector),
                 )
 
