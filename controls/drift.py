@@ -124,16 +124,20 @@ def figures(found: Drift) -> None:
     both = sum(bool(one.both_injected) for one in waiting)
     reached = sum(bool((one.older_injected or 0) + (one.newer_injected or 0)) for one in waiting)
     here = precision_by_threshold(found.verdicts, (found.wanted.threshold,))[0]
-    of_all, of_open = f"of {number(found.total)}", f"of {number(len(waiting))} open"
+    judged = f"of {number(here.judged)} judged" if here.share is not None else f"{here.judged} of {FLOOR} verdicts"
+    here_alone = " here" if found.left_out else ""
+    of_all, of_open = f"of {number(found.total)}", f"of {number(len(waiting))} open{here_alone}"
+    reopened = [f"{number(len(found.earlier))} reopened"] if found.earlier else []
+    beside_new = [*reopened, *([f"of {number(len(found.every))} here"] if found.left_out else [])]
     shown = (
         ("Listed", number(len(found.listed)), of_all, glossary.ALERTS_LISTED),
-        ("New", number(new), f"{number(len(found.earlier))} reopened" if found.earlier else None, glossary.ALERTS_NEW),
+        ("New", number(new), ", ".join(beside_new) or None, glossary.ALERTS_NEW),
         ("Reached agents", number(reached) if found.logged else MISSING, of_open, glossary.ALERTS_REACHED),
         ("Both in a session", number(both) if found.logged else MISSING, of_open, glossary.ALERTS_BOTH),
         (
             "Confirmed",
             MISSING if here.share is None else percent(here.right, here.judged),
-            f"of {number(here.judged)} judged" if here.share is not None else f"{here.judged} of {FLOOR} verdicts",
+            judged if found.kept.verdicts else None,
             glossary.ALERTS_CONFIRMED,
         ),
     )  # fmt: skip
@@ -147,6 +151,9 @@ def figures(found: Drift) -> None:
 
 def draw_trends(found: Drift) -> None:
     """Alerts by the day they arose and the open ones by age, of everything at this threshold."""
+    if not found.kept.decisions and not found.kept.nothing:
+        drift_messages.no_history()
+        return
     days, undated = trend(found.every, found.decided, found.scope.since, found.scope.until)
     frame = pd.DataFrame(
         [(day.day, day.arisen, *day.open_by_age) for day in days], columns=["day", "arisen", *AGE_NAMES]

@@ -78,6 +78,11 @@ def missing_here(kept: Kept) -> str:
     return f"this store is of an older revision and lacks {', '.join(kept.missing)}: {'; '.join(fixed)}"
 
 
+def no_history() -> None:
+    """A store that does not keep when alerts were decided: which were open on a day cannot be told."""
+    st.caption("Alerts over time are counted by the history of decisions, which this store does not keep whole.")
+
+
 def reports_follow() -> None:
     """A page that shows what the last pass found while the search at every threshold is still made."""
     st.caption("Reports are offered as soon as every threshold has been searched.")

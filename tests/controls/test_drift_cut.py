@@ -58,6 +58,7 @@ def test_counts_are_of_all_and_the_list_says_of_how_many(page: AppTest) -> None:
     every = find_alerts(store(), window("org_a"), AlertFilter(0.5)).listed
     assert len(every) == 5
     assert figures(page)["Listed"] == ("2", "of 5")
+    assert (figures(page)["New"], figures(page)["Reached agents"]) == (("2", "of 2 here"), ("0", "of 2 open here"))
     strip = next(line.value for line in page.markdown if "compared" in line.value)
     assert "the 2 most severe of 5 alerts are here" in strip
     said = " ".join(line.value for line in page.caption)
