@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from queries.recorded import Recorded
     from queries.scope import Scope
     from ranking import Contradiction
+    from ranking.contradictions.conflicts import Conflict
     from ranking.contradictions.opposition import Oppositions
 
     Report = Callable[[int, int, str], None]
@@ -150,14 +151,14 @@ def _conflicts(
     rows: list[ObservedRow], thresholds: Sequence[float], pairs: Pairs, now: np.datetime64
 ) -> Iterator[Listed]:
     """The conflicts of one project, each with the lowest and highest threshold at which it is found as it is."""
-    lowest, *higher = sorted(thresholds)
-    detected = detect_contradictions(_columns(rows), lowest, pairs, now=now)
+    steps = sorted(thresholds)
+    detected = detect_contradictions(_columns(rows), steps[0], pairs, now=now)
     if not detected:
         return
     by_id, oppositions = {row.id: row for row in rows}, compiled(pairs)
     origins = _origins(rows, {label for one in detected for label in one.ids})
     for one in detected:
-        for found, least, most in _rising(one, lowest, higher, [by_id[label] for label in one.ids], oppositions):
+        for found, least, most in _rising(one, steps, [by_id[label] for label in one.ids], oppositions):
             if found is not None:
                 yield _listed(found, least, most, rows[0].project_id, origins)
                 continue
@@ -166,25 +167,40 @@ def _conflicts(
 
 
 def _rising(
-    first: Contradiction, lowest: float, higher: Sequence[float], sides: list[ObservedRow], oppositions: Oppositions
+    first: Contradiction, steps: Sequence[float], sides: list[ObservedRow], oppositions: Oppositions
 ) -> Iterator[tuple[Contradiction | None, float, float]]:
     """What rising thresholds find between two texts, from and up to which: the first, or None for another conflict.
 
-    A higher threshold finds nothing where a lower one found nothing, so only what was found is judged again.
+    A threshold only ever takes conflicts away, the first that is left being told: what a lower and a higher one find
+    alike, all between them find.
     """
     older, newer = (side.content for side in sides)
-    found: Contradiction | None = first
-    least = most = lowest
-    standing = conflict_between(older, newer, oppositions, lowest)
-    for threshold in higher:
-        now = conflict_between(older, newer, oppositions, threshold)
-        if now is None:
-            break
-        if now != standing:
-            yield found, least, most
-            found, standing, least = None, now, threshold
-        most = threshold
-    yield found, least, most
+    judged: dict[int, Conflict | None] = {}
+
+    def at(place: int) -> Conflict | None:
+        if place not in judged:
+            judged[place] = conflict_between(older, newer, oppositions, steps[place])
+        return judged[place]
+
+    stretches: list[tuple[int, int]] = []
+    for low, high in _alike(at, 0, len(steps) - 1):
+        if stretches and at(stretches[-1][1]) == at(low):
+            low, _ = stretches.pop()  # noqa: PLW2901 - one stretch that was cut in two
+        stretches.append((low, high))
+    for low, high in stretches:
+        if at(low) is None:
+            return
+        yield first if low == 0 else None, steps[low], steps[high]
+
+
+def _alike(at: Callable[[int], Conflict | None], low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Places in order, cut wherever both ends are not alike."""
+    if at(low) == at(high):
+        yield low, high
+        return
+    middle = (low + high) // 2
+    yield from _alike(at, low, middle)
+    yield from _alike(at, middle + 1, high)
 
 
 def _listed(found: Contradiction, least: float, most: float, project: str | None, origins: dict[str, Origin]) -> Listed:

@@ -11,7 +11,7 @@ from queries.aggregation_input import LIMIT, LONGEST, READING, OppositionPairs
 from queries.drift.kept import kept
 from queries.drift.observed import InputVersion, Texts
 from queries.drift.opposing import digest
-from queries.drift.standing import SetApart, Sides, StandingAlerts, current_runs
+from queries.drift.standing import SetApart, Sides, StandingAlerts, Voices, current_runs
 from queries.engine import LIST
 from queries.observation.life import BEGIN, END
 from queries.scope import Reach, Scope
@@ -22,7 +22,7 @@ from ranking.contradictions.classifying import THRESHOLD, conflict_between
 from ranking.contradictions.opposition import compiled
 
 if TYPE_CHECKING:
-    from queries.drift.standing import SideRow, StandingRow
+    from queries.drift.standing import SideRow, StandingRow, VoicesRow
     from queries.engine import Store
 
 MOST = 5_000  # alerts; where there are more, the search itself says which are the worst
@@ -47,7 +47,8 @@ def standing_search(store: Store, scope: Scope) -> Searched | None:
         if seen.active > LIMIT or len(rows) > MOST:
             return None
         ids = tuple(sorted({label for row in rows for label in (row.older, row.newer)}))
-        sides = {side.id: _origin(side) for side in Sides(scope.org, runs, ids).ask(snapshot)}
+        voices = Voices(scope.org, runs).ask(snapshot)
+        sides = {side.id: _origin(side, voices.get(side.id)) for side in Sides(scope.org, ids).ask(snapshot)}
         own = OppositionPairs(scope.org).ask(snapshot)
         set_apart = SetApart(scope.org, runs).ask(snapshot)
     found = tuple(_listed(row, sides) for row in rows)
@@ -84,9 +85,10 @@ def found_up_to(store: Store, org: str, one: Listed) -> float:
     return most
 
 
-def _origin(side: SideRow) -> Origin:
+def _origin(side: SideRow, voices: VoicesRow | None) -> Origin:
     created = None if side.created_us is None else EPOCH + timedelta(microseconds=side.created_us)
-    return Origin(side.id, side.agent_id, side.session_id, created, side.weight, side.members, side.agents)
+    members, agents = (1, 1) if voices is None else voices[1:]
+    return Origin(side.id, side.agent_id, side.session_id, created, side.weight, members, agents)
 
 
 def _listed(row: StandingRow, sides: dict[str, Origin]) -> Listed:

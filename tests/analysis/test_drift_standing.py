@@ -62,7 +62,7 @@ def test_it_is_what_a_search_at_that_threshold_finds(store: Store, org: Scope, p
     scope = replace(org, project=project)
     standing, searched = standing_search(store, scope), search(store, scope)
     assert standing is not None
-    assert len(standing.at(0.5)) == (5 if project is None else 4)
+    assert len(standing.at(0.5)) == (4 if project is None else 3)
     assert same(standing.at(0.5)) == same(searched.at(0.5))
     for name in ("version", "active", "considered", "set_apart", "opposed"):
         assert getattr(standing, name) == getattr(searched, name), name
@@ -108,7 +108,7 @@ def test_what_is_of_other_data_or_not_whole_does_not_stand(store: Store, org: Sc
 
 def test_more_than_a_search_reads_or_a_page_holds(store: Store, org: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
     aggregated(store)
-    for name, most in (("LIMIT", 8), ("MOST", 4)):
+    for name, most in (("LIMIT", 8), ("MOST", 3)):
         with monkeypatch.context() as patched:
             patched.setattr(drift_standing, name, most)
             assert standing_search(store, org) is None
