@@ -113,7 +113,7 @@ def test_a_click_never_searches_in_this_process(scope: Scope, monkeypatch: pytes
         made = {DriftReport(ANN, scope, AlertFilter(0.5), one).content(form, "name") for one in (page, whole, None)}  # type: ignore[arg-type]
         assert len(made) == 1, form
     told = json.loads(DriftReport(ANN, scope, AlertFilter(0.5), page).content("json", "name"))
-    assert told["data_version"] == expected
+    assert told["about"]["data_version"] == expected
 
 
 def test_the_command_that_the_page_shows_writes_the_same_bytes(
