@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import astuple, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from analysis.alerts import Listed, Opposed, Origin
@@ -86,8 +87,9 @@ def from_json(said: dict[str, Any]) -> Searched:
     )
 
 
+@lru_cache(maxsize=4)
 def from_text(text: str) -> Searched:
-    """The same from the worker's own words."""
+    """The same from the worker's own words, read once for all who move a slider over it."""
     return from_json(json.loads(text))
 
 

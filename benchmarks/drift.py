@@ -160,7 +160,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
     with served(QUICK if quick else SIZE) as (address, store):
         searching = timed(lambda: told(store, scope), 2)
         text = told(store, scope)
-        reading = timed(lambda: from_text(text))
+        reading = timed(lambda: from_text.__wrapped__(text))
         searched = from_text(text)
         moves = {step: timed(lambda step=step: searched.at(step)) for step in (0.3, 0.5, 0.9)}
         searches = {step: timed(lambda step=step: anew(store, scope, step), 1) for step in moves}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.drift_json import from_text
 from analysis.drift_standing import standing_search
 from controls import working
-from controls.loading import drift_search, load, own_columns, store
+from controls.loading import load, own_columns, store
 from queries.aggregation_input import OppositionPairs
 from queries.drift.kept import kept
 from queries.drift.observed import InputVersion
@@ -60,13 +61,13 @@ def search(scope: Scope, threshold: float) -> Searched | None:
     text = working.ready("drift", question.params, question.scope, version=question.version)
     if text is None and threshold == THRESHOLD and (standing := _standing(question.scope)) is not None:
         return standing
-    return follow(question) if text is None else drift_search(question.scope, text)
+    return follow(question) if text is None else from_text(text)
 
 
 def follow(question: Asked) -> Searched | None:
     """The same search, waited for here with its progress and a way to stop it."""
     text = working.wait("drift", question.params, question.scope, words=WORDS, version=question.version, as_text=True)
-    return None if text is None else drift_search(question.scope, text)
+    return None if text is None else from_text(text)
 
 
 def whole(question: Asked, threshold: float) -> Searched | None:
@@ -75,7 +76,7 @@ def whole(question: Asked, threshold: float) -> Searched | None:
     text = working.wait(
         "drift_whole", params, question.scope, words=WHOLE_WORDS, version=question.version, as_text=True
     )
-    return None if text is None else drift_search(question.scope, text)
+    return None if text is None else from_text(text)
 
 
 def search_now(scope: Scope, threshold: float) -> Searched:
@@ -86,7 +87,7 @@ def search_now(scope: Scope, threshold: float) -> Searched:
         seen = InputVersion(everything, paired).ask(snapshot)
         pairs = OppositionPairs(org).ask(snapshot) if paired else ()
     params = {"version": seen.version, "pairs": digest(pairs), "threshold": threshold}
-    return drift_search(everything, working.fetch("drift_whole", params, everything, seen.version))
+    return from_text(working.fetch("drift_whole", params, everything, seen.version))
 
 
 def _standing(scope: Scope) -> Searched | None:

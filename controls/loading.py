@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import settings
-from analysis.drift_json import from_text
 from analysis.pins import PinResult, check
 from analysis.realised import realised
 from analysis.replay_flags import flag_flip
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from sqlalchemy import Engine
 
-    from analysis.drift_search import Searched
     from analysis.realised import Realised
     from analysis.replay_flags import FlipPreview
     from analysis.replay_outcomes import Outcomes
@@ -260,16 +258,6 @@ def own_columns(scope_key: str = "store") -> dict[str, frozenset[str]]:  # noqa:
     """The tables of schema rankscope and their columns, which a store of an older revision has fewer of."""
     with store().reading(NOTHING, LIST) as snapshot:
         return columns(snapshot, "rankscope")
-
-
-def drift_search(scope: Scope, text: str) -> Searched:
-    """A search for contradictions as the worker told it, read once for all who move a slider over it."""
-    return _drift_search(reach_key(scope.reach), hash(text), len(text), text)
-
-
-@st.cache_resource(ttl=600, max_entries=8, show_spinner=False)
-def _drift_search(scope_key: str, told: int, length: int, _text: str) -> Searched:  # noqa: ARG001 - the first three are the key
-    return from_text(_text)
 
 
 @st.cache_data(ttl=60, max_entries=1, show_spinner=False)
