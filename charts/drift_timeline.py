@@ -54,8 +54,8 @@ def both_lives(older: Life, newer: Life, now: datetime, given: Given) -> go.Figu
     figure.update_yaxes(
         row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
     )
-    finish(figure, _finding(lives, given), height=190 + ROW * max(len(names), 3))
-    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 64, "b": 8})
+    finish(figure, _finding(lives, given), height=212 + ROW * max(len(names), 3))
+    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 86, "b": 8})
     figure.update_layout(legend={"x": 0, "xanchor": "left"})
     figure.update_yaxes(row=1, title="weight", range=[0, 1.08], tickvals=[0, 0.5, 1], fixedrange=True)
     figure.update_xaxes(row=2, title="time (UTC)")
@@ -118,4 +118,5 @@ def _finding(lives: dict[str, Life], given: Given) -> str:
         return said
     both = "" if not given.both else f", both into {given.both:,} session{'' if given.both == 1 else 's'}"
     days = "the window's day" if given.days == 1 else f"the window's {given.days:,} days"
-    return f"{said}; {given.older:,} and {given.newer:,} in {days}{both}"
+    # on a line of its own: one would be cut off in a narrow window
+    return f"{said}<br>{given.older:,} and {given.newer:,} in {days}{both}"

@@ -15,6 +15,7 @@ from controls.loading import store
 from controls.messages import MISSING, counted, number
 from queries.drift.observed import Texts
 from queries.engine import LIST
+from queries.scope import isolated
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 PAGE = 50
 SNIPPET = 300  # characters of a statement in the list
+LONGEST_WORD = 60  # characters of an evidence word in the list
 HEIGHT = 668  # beside the filters, which are as tall
 SIGNS = {
     "new": "● new",
@@ -61,6 +63,7 @@ def worklist(found: Drift) -> None:
         {
             "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
             "harm": [one.harm for one in rows],
+            "conflict": [f"{_words(one, 'older')} ↔ {_words(one, 'newer')}" for one in rows],
             "older": older,
             "newer": newer,
             "state": [state_of(one, found) for one in rows],
@@ -104,6 +107,7 @@ def worklist(found: Drift) -> None:
                 help=glossary.SEVERITY_IN_PARTS,
             ),
             "kind": st.column_config.TextColumn("Kind", width=90),
+            "conflict": st.column_config.TextColumn("Conflict", width=150, help=glossary.CONFLICT_WORDS),
             "older": st.column_config.TextColumn("Older says", width=190),
             "newer": st.column_config.TextColumn("Newer says", width=190),
             "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
@@ -165,6 +169,13 @@ def _snippet(texts: dict[str, TextRow], one: Listed, side: str) -> str:
     if row is None:
         return "no longer stored"
     return " ".join(row.content.split()) + ("…" if row.characters > len(row.content) else "")
+
+
+def _words(one: Listed, side: str) -> str:
+    """The words of one side that the finding rests on, each cut where it is long."""
+    words = (" ".join(word.text.split()) for word in one.evidence if word.side == side)
+    cut = (word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…" for word in words)
+    return ", ".join(map(isolated, cut)) or MISSING
 
 
 def _counted(value: int | None) -> str:

@@ -249,6 +249,7 @@ SEVERITY_PARTS = {
 }
 GIVEN_BOTH = "Sessions of the window that were given both."
 SIDES_INJECTED = "Retrievals of the window that injected the older / the newer."
+CONFLICT_WORDS = "The words that the finding rests on: those of the older statement, then those of the newer."
 CLAIM_OVERLAP = "Share of the smaller claim's words that both have."
 AROSE = "When the newer one was written."
 

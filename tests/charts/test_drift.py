@@ -76,7 +76,7 @@ def test_both_lives_on_one_axis() -> None:
     life = Life(happened, steps, 0.5, now)
     figure = both_lives(life, life, now, Given(30, 2, 1, 1))
     assert figure.layout.title.text == (
-        "Injected 3 and 3 times in all; 2 and 1 in the window's 30 days, both into 1 session"
+        "Injected 3 and 3 times in all<br>2 and 1 in the window's 30 days, both into 1 session"
     )
     unlogged = both_lives(life, life, now, Given(30, None, None, None))
     assert unlogged.layout.title.text == "Injected 3 and 3 times in all"

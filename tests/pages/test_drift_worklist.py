@@ -132,7 +132,9 @@ def test_what_the_last_pass_found_is_there_at_once(page: Any) -> None:  # noqa: 
 
 
 def test_statements_stand_early_in_the_list(page: Any) -> None:  # noqa: ANN401 - a function
-    assert list(table(page(org="org_a")))[:5] == ["open", "harm", "older", "newer", "state"]
+    listed = table(page(org="org_a"))
+    assert list(listed)[:6] == ["open", "harm", "conflict", "older", "newer", "state"]
+    assert listed.set_index("older").loc[PORTS[0], "conflict"] == "8080 ↔ 9090"
 
 
 def test_what_a_link_says_and_cannot_be_is_named(page: Any) -> None:  # noqa: ANN401 - a function
