@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 PAGE = 50
 SNIPPET = 300  # characters of a statement in the list
-LONGEST_WORD = 60  # characters of an evidence word in the list
+LONGEST_WORD = 22  # characters of an evidence word in the list
+ROW, HEAD = 35, 38  # pixels
 HEIGHT = 668  # beside the filters, which are as tall
 SIGNS = {
     "new": "● new",
@@ -90,7 +91,7 @@ def worklist(found: Drift) -> None:
         shown,
         hide_index=True,
         key=f"worklist_{page}",
-        height=HEIGHT,
+        height=min(HEIGHT, HEAD + ROW * len(rows)),
         column_config={
             "open": st.column_config.ButtonColumn(
                 "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
