@@ -119,7 +119,7 @@ class Opposed(NamedTuple):
     """Which opposition pairs a search went by: their digest, how many, and whether they are the defaults."""
 
     digest: str
-    count: int
+    number: int
     defaults: bool
 
 

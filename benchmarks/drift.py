@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -162,8 +163,8 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
         text = told(store, scope)
         reading = timed(lambda: from_text.__wrapped__(text))
         searched = from_text(text)
-        moves = {step: timed(lambda step=step: searched.at(step)) for step in (0.3, 0.5, 0.9)}
-        searches = {step: timed(lambda step=step: anew(store, scope, step), 1) for step in moves}
+        moves = {step: timed(partial(searched.at, step)) for step in (0.3, 0.5, 0.9)}
+        searches = {step: timed(partial(anew, store, scope, step), 1) for step in moves}
         unaggregated = on_the_page(address, moving=False)
         aggregated(store)
         standing = timed(lambda: standing_search(store, scope))

@@ -56,7 +56,7 @@ def both_lives(older: Life, newer: Life, now: datetime, given: Given) -> go.Figu
     )
     finish(figure, _finding(lives, given), height=212 + ROW * max(len(names), 3))
     figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 86, "b": 8})
-    figure.update_layout(legend={"x": 0, "xanchor": "left"})
+    figure.update_layout(legend={"x": 0, "xanchor": "left"}, title={"y": 0.95})  # two lines
     figure.update_yaxes(row=1, title="weight", range=[0, 1.08], tickvals=[0, 0.5, 1], fixedrange=True)
     figure.update_xaxes(row=2, title="time (UTC)")
     return figure

@@ -21,6 +21,7 @@ from ranking.contradictions.classifying import THRESHOLD
 
 if TYPE_CHECKING:
     from analysis.drift_search import Searched
+    from queries.drift.opposing import Pairs
 
 WORDS, WHOLE_WORDS = "Comparing statements", "Searching every alert at this threshold"
 
@@ -43,7 +44,7 @@ def asked(scope: Scope) -> Asked:
     """The question for a scope as it is now: what contradicts stands in memory whatever the window."""
     org = scope.org or ""
     whole, paired = Scope(Reach((org,)), BEGIN, END, org, scope.project), kept(own_columns()).pairs
-    pairs = ()
+    pairs: Pairs = ()
     if paired:
         # not from a cache: whoever changed them waits for what follows
         with store().reading(whole.reach, LIST, name="opposition pairs") as snapshot:

@@ -189,7 +189,7 @@ def permalink(place: Place, chosen: AlertFilter) -> str:
 
 def _pairs(opposed: Opposed) -> str:
     whose = "the defaults" if opposed.defaults else "the organization's own"
-    return f"{opposed.count:,}, {whose}, digest {opposed.digest}"
+    return f"{opposed.number:,}, {whose}, digest {opposed.digest}"
 
 
 def _days(first: datetime, end: datetime) -> str:

@@ -110,7 +110,7 @@ def test_a_click_never_searches_in_this_process(scope: Scope, monkeypatch: pytes
     monkeypatch.setattr("analysis.drift.search", refused)
     monkeypatch.setattr("analysis.drift_search.detect_contradictions", refused)
     for form in ("csv", "json", "bundle"):
-        made = {DriftReport(ANN, scope, AlertFilter(0.5), one).content(form, "name") for one in (page, whole, None)}  # type: ignore[arg-type]
+        made = {DriftReport(ANN, scope, AlertFilter(0.5), one).content(form, "name") for one in (page, whole, None)}
         assert len(made) == 1, form
     told = json.loads(DriftReport(ANN, scope, AlertFilter(0.5), page).content("json", "name"))
     assert told["about"]["data_version"] == expected
@@ -152,7 +152,7 @@ def test_above_the_caps_nothing_is_handed_out_or_recorded(
     monkeypatch.setattr(drift_reports, "MOST_BYTES", 1_000)
     for form in ("csv", "pdf", "bundle"):
         with pytest.raises(ReportTooLargeError, match="at most 1,000 bytes"):
-            report.content(form, "name")  # type: ignore[arg-type]
+            report.content(form, "name")
     assert cluster.run("select count(*) from rankscope.exports", database) == before
 
 

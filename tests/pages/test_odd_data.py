@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BERLIN = ZoneInfo("Europe/Berlin")
 # twice half past two on the night in which clocks went back, an hour apart
-NIGHT = tuple(datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN, fold=fold) for fold in (0, 1))
+NIGHT = datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN), datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN, fold=1)
 DATES: dict[str, tuple[object, object]] = {
     "year 1": ("0001-01-01", "0001-01-02"),
     "year 9999": ("9999-12-30", "9999-12-31 23:59:59+00"),
