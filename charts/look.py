@@ -11,8 +11,8 @@ UP = "#1B7F79"
 DOWN = "#C8553D"
 DISPUTED = "#7B5EA7"
 DEGRADED = "#B7860B"
-NEUTRAL = "rgba(143, 163, 173, 0.8)"
-FAINT = "rgba(143, 163, 173, 0.35)"
+NEUTRAL = "#7B909A"  # like the four above at least 3 : 1 against both themes' backgrounds
+FAINT = "rgba(143, 163, 173, 0.35)"  # for what does not count, and for what lies behind
 
 
 def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
