@@ -47,6 +47,7 @@ class Session:
             origin=Origin(origin or url),
             additional_headers=headers or {},
             max_size=None,
+            max_queue=None,  # whoever leaves without having listened could not be told goodbye
         )
         self.socket = self._connection.__enter__()
 
