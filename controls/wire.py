@@ -37,9 +37,12 @@ class NeededMessages:
 
 
 def is_needed(frame: bytes | None) -> bool:
-    """Whether a frame is to be handed on; text and frames that hold no message are, to be refused there."""
+    """Whether a frame is to be handed on.
+
+    One that holds no message is, and Streamlit closes the connection; on text, which never holds one, it would fail.
+    """
     if frame is None:
-        return True
+        return False
     try:
         message = BackMsg.FromString(frame)
     except DecodeError:

@@ -162,5 +162,5 @@ def test_what_a_page_needs_is_heard() -> None:
         else:
             setattr(made, name, True)
         assert is_needed(made.SerializeToString()), name
-    assert is_needed(None)
     assert is_needed(b"\xff\xff")
+    assert not is_needed(None)
