@@ -44,6 +44,13 @@ STREAMLITS = (
         "for white would be too dark for the words of a chosen button, which are written in it on a dark ground",
     ),
     Theirs(
+        "color-contrast",
+        "[data-testid=stWidgetLabel][disabled] p",
+        ("light", "dark"),
+        "the label of a slider that has no effect at present; contrast is not asked of what is inactive, but axe knows "
+        "that only of the browser's own controls",
+    ),
+    Theirs(
         "svg-img-alt",
         "[data-testid=stMetric] g[class*=highlighted_points_marks]",
         ("light", "dark"),
