@@ -18,6 +18,7 @@ FAINT = "rgba(143, 163, 173, 0.35)"  # for what does not count, and for what lie
 def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
     """The figure with its finding as title and the margins, legend and grid that all charts share."""
     figure.update_layout(
+        overwrite=True,  # merged key by key, this alone takes longer than the rest of a page's chart
         title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.98, "yanchor": "top"},
         height=height,
         margin={"l": 8, "r": 8, "t": 56, "b": 8},
