@@ -76,7 +76,7 @@ def _row(operators: str, crowd: Crowd, baseline: float) -> Row:
     }
 
 
-def of_capacity(server: AppServer, seconds: float) -> Row:
+def of_capacity(server: AppServer, seconds: float) -> dict[str, float]:
     """Reruns a second of four operators who never pause, and what one costs against one of a blank page."""
     blank = AppServer(script=BLANK)
     try:
