@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jobs.demo.load import fill
 from jobs.demo.sizes import SMALL
@@ -32,7 +32,7 @@ def demo_server(
     name = cluster.create(template)
     with owning(cluster.url("postgres", name)) as engine, engine.begin() as connection:
         fill(connection, datetime.now(UTC), size)
-    logins = {
+    logins: dict[str, Any] = {
         "DATABASE_URL": cluster.plain_url("dash_read", name),
         "RANKSCOPE_WRITE_URL": cluster.plain_url("dash_write", name),
     }

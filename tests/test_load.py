@@ -25,8 +25,8 @@ TTL = 5  # seconds that a closed session is kept for a browser that comes back; 
 POOL = 12  # connections of the pages at most
 # a connection bears the name of the question it is asked; whether the store answers is asked over others
 OF_PAGES = "from pg_stat_activity where application_name like 'rankscope%' and application_name <> 'rankscope readyz'"
-ACTIVE = f"select count(*) {OF_PAGES} and state = 'active'"  # noqa: S608 - a constant
-CONNECTED = f"select count(*) {OF_PAGES}"  # noqa: S608 - a constant
+ACTIVE = f"select count(*) {OF_PAGES} and state = 'active'"
+CONNECTED = f"select count(*) {OF_PAGES}"
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -98,7 +98,8 @@ def test_no_part_of_the_product_calls_out(guarded: dict[str, str]) -> None:
     """As ``make run`` does it: the demo is made, then every page is looked at while the aggregator runs beside."""
     made = run(guarded, "-m", "jobs", "demo", "--if-empty", "--size", "small")
     assert made.returncode == 0, made.stderr
-    server = AppServer(**guarded)
+    environment: dict[str, Any] = dict(guarded)
+    server = AppServer(**environment)
     try:
         for path in PAGES.values():
             page, _, query = path.removeprefix("/").partition("?")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+import streamlit as st
 from streamlit.runtime.context import StreamlitHeaders
 
 import settings
-from controls import access
 from controls.flag_confirm import Sent, Staged
 from tests import sample
 from tests.pages.application import application
@@ -46,7 +46,7 @@ def staged(org: str = "org_a") -> Staged:
 def asking(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The headers that a proxy would send with the visit; who that is and what they may is asked of the store."""
     sent = StreamlitHeaders([("X-Forwarded-User", name), (settings.PROXY_TOKEN_HEADER, TOKEN)])
-    monkeypatch.setattr(access.st, "context", SimpleNamespace(headers=sent))
+    monkeypatch.setattr(st, "context", SimpleNamespace(headers=sent))
 
 
 @pytest.mark.parametrize(
