@@ -47,8 +47,10 @@ endef
 test: .venv/installed-dev
 	$(call check)
 
+# What measures runs alone, after the others.
 test-all: .venv/installed-dev
-	$(call check,-m "long or not long")
+	$(call check,-m "long or not long" --ignore tests/test_load.py)
+	@$(BIN)/python -m pytest -q -m long tests/test_load.py
 
 bench: .venv/installed-dev
 	@for name in ranking stages mmr clustering pairs contradictions log_writer retrieval inspector corroboration; do $(BIN)/python -m benchmarks $$name || exit 1; done

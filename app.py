@@ -26,6 +26,7 @@ from streamlit.starlette import App
 import settings
 from controls import downloads
 from controls.identity import SecureCookies, is_signed_in
+from controls.wire import NeededMessages
 from jobs.companion import Companion
 from queries import embedded
 from queries.engine import Store, answers, make_engine
@@ -276,14 +277,10 @@ def safe_settings() -> settings.Settings:
     return chosen
 
 
-def proxy_token() -> str | None:
-    """The token that downloads need; none in local mode."""
-    chosen = safe_settings()
-    return chosen.proxy_token if chosen.auth == "proxy" else None
-
-
 log_to_stderr()
-oidc = safe_settings().oidc
+chosen = safe_settings()
+oidc = chosen.oidc
+token = chosen.proxy_token if chosen.auth == "proxy" else None  # which downloads need
 
 # Streamlit finds this assignment by reading the source: built in any other way, it would serve this file as a plain
 # script, without headers and health routes.
@@ -294,7 +291,8 @@ app = App(
     middleware=[
         *([Middleware(SecureCookies)] if oidc and oidc.over_https else []),
         Middleware(SecurityHeaders),
-        Middleware(Gate, streamlit.get_option("server.allowedHosts"), proxy_token(), oidc.claim if oidc else None),
+        Middleware(NeededMessages),
+        Middleware(Gate, streamlit.get_option("server.allowedHosts"), token, oidc.claim if oidc else None),
     ],
     secrets=oidc.secrets() if oidc else None,
 )

@@ -1,119 +1,123 @@
-"""LOAD-5: how much longer other operators' pages take while the worker is at a heavy comparison."""
+"""LOAD-1 to 6: how long many operators wait, what a rerun and a session cost, each against a baseline of its run."""
 
-import statistics
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from urllib.parse import urlencode
+from contextlib import ExitStack, contextmanager
 
-import numpy as np
-
-from benchmarks.retrieval import store_of
-from retrieval.onnx_models import MINILM, packaged
+from benchmarks._beside_worker import beside_worker
+from jobs.demo.sizes import DEFAULT, SMALL
 from tests.app_server import AppServer
+from tests.conftest import make_template, start_cluster, stop_cluster
+from tests.crowd import ADDRESSES, Crowd, computing, memory, open_and_close, visit_together
+from tests.demo_server import demo_server
 from tests.driver import Session
 
-OPERATORS, THINK = 4, 0.5  # seconds between two reruns of one operator
-POLL = 4.0  # whoever waits watches a fragment; the driver can only run the whole page
-LIMIT = 2.0
-PAGE = "tests/controls/compare_page.py"
-# a forward pass for each of 400 pairs, three times: far more than a page would wait for
-HEAVY = ",".join(f"Relevance~~Head~k~400~~CrossEncoder~pool~400~~Head~k~{k}" for k in (10, 20, 30))
+Row = dict[str, object]
+CROWDS = {25: 1.0, 50: 2.0, 100: None}  # operators, and the seconds that p95 may take
+THINK = 5.0  # seconds between two reruns of one operator
+RATIOS = {25: 6.0}  # operators, and what their p95 may be against the p50 of one alone
+RERUNS_A_SECOND = 20.0
+TTL = 5  # seconds that a closed session is kept
+MIB = 2**20
+LEFT = 1.1  # memory after sessions were closed against before they were opened
+BLANK = "benchmarks/_blank_page.py"
 
 
 def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks
-    """p50 and p95 of a rerun with a comparison of two pipelines, alone and beside the worker, in turns."""
-    if packaged(MINILM) is None:
-        raise SystemExit("this needs the neural scorer: `make models` installs it")
-    seconds, rounds = (5.0, 1) if quick else (10.0, 4)
-    spent: dict[str, list[float]] = {"alone": [], "beside the worker": []}
-    ratios, finished = [], 0
-    with store_of(3_000) as (store, *_):
-        url = store.reader.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        server = AppServer(script=PAGE, DATABASE_URL=url)
-        try:
-            reruns(server, seconds=3.0)
-            for _ in range(rounds):
-                alone = reruns(server, seconds)
-                with heavy(server) as done:
-                    beside = reruns(server, seconds)
-                finished += len(done)
-                spent["alone"] += alone
-                spent["beside the worker"] += beside
-                ratios.append(p(95, beside) / p(95, alone))
-        finally:
-            server.stop()
-    rows = [
-        {"others": name, "reruns": len(times), "p50 ms": p(50, times) * 1e3, "p95 ms": p(95, times) * 1e3}
-        for name, times in spent.items()
-    ]
-    ratio = statistics.median(ratios)
+    """Overview of the demo store; a rerun chooses another organization or window, and is checked to show it."""
+    with served(quick=quick) as server:
+        visit_together(server.url, 4, seconds=3, think=0)
+        crowds = list(of_crowds(server, seconds=8 if quick else 60, quick=quick))
+        capacity = of_capacity(server, seconds=4 if quick else 15)
+        kept = of_memory(server, sessions=20 if quick else 200)
     return {
-        "rows": rows,
-        "p95 ratio per round": ratios,
-        "p95 ratio": ratio,
-        "limit": LIMIT,
-        "comparisons finished meanwhile": finished,
-        "met": ratio <= LIMIT,
+        "rows": crowds,
+        "capacity (LOAD-4)": capacity,
+        "memory (LOAD-6)": kept,
+        "others' pages beside the worker (LOAD-5)": beside_worker(quick=quick),
     }
 
 
-def p(share: int, times: list[float]) -> float:
-    """A percentile of times in seconds."""
-    return float(np.percentile(times, share))
-
-
-def reruns(server: AppServer, seconds: float) -> list[float]:
-    """How long each rerun took of some operators who compare two pipelines that need no model."""
-    until = time.monotonic() + seconds
-    times: list[float] = []
-
-    def operator() -> None:
-        query = urlencode({"org": "large", "q": "deploy token", "vs": "MEMINI"})
-        with Session(server.url, query=query) as session:
-            session.run()
-            while time.monotonic() < until:
-                times.append(session.run().seconds)
-                if "plotly_chart" not in {element.WhichOneof("type") for element in session.elements}:
-                    raise RuntimeError("expected a comparison, found a page without one")
-                time.sleep(THINK)
-
-    threads = [threading.Thread(target=operator) for _ in range(OPERATORS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return times
-
-
 @contextmanager
-def heavy(server: AppServer) -> Iterator[list[int]]:
-    """Someone whose comparison keeps the worker busy, one question after the other; yields what was finished."""
-    over, busy = threading.Event(), threading.Event()
-    done: list[int] = []
-
-    def operator() -> None:
-        number = 0
-        while not over.is_set():
-            number += 1
-            question = f"deploy token {time.monotonic_ns()}"
-            query = urlencode({"org": "large", "q": question, "vs": HEAVY, "now": "2026-03-29T12:00:00+00:00"})
-            with Session(server.url, query=query) as session:
-                while not over.is_set():
-                    kinds = {element.WhichOneof("type") for element in session.run().elements}
-                    if "progress" not in kinds:
-                        done.append(number)
-                        break
-                    busy.set()
-                    time.sleep(POLL)
-
-    thread = threading.Thread(target=operator)
-    thread.start()
-    busy.wait(60.0)
-    time.sleep(2.0)  # what the worker imports is not what it computes
+def served(*, quick: bool) -> Iterator[AppServer]:
+    """The application on a database server of its own."""
+    cluster = start_cluster()
     try:
-        yield done
+        arguments = ("--server.disconnectedSessionTTL", str(TTL))
+        size = SMALL if quick else DEFAULT
+        with demo_server(cluster, make_template(cluster), size=size, arguments=arguments) as server:
+            yield server
     finally:
-        over.set()
-        thread.join()
+        stop_cluster(cluster)
+
+
+def of_crowds(server: AppServer, seconds: float, *, quick: bool) -> Iterator[Row]:
+    """One operator, then the crowds, each measured between two looks at one operator: the baseline is the slower."""
+    alone = visit_together(server.url, 1, seconds=5, think=0.1)
+    yield _row("1, the baseline", alone, alone.p(50))
+    for operators, limit in list(CROWDS.items())[: 1 if quick else None]:
+        crowd = visit_together(server.url, operators, seconds=seconds, think=THINK)
+        again = visit_together(server.url, 1, seconds=5, think=0.1)
+        row = _row(str(operators), crowd, max(alone.p(50), again.p(50)))
+        row |= {"p95 limit ms": None if limit is None else limit * 1e3, "ratio limit": RATIOS.get(operators)}
+        yield row
+        alone = again
+
+
+def _row(operators: str, crowd: Crowd, baseline: float) -> Row:
+    return {
+        "operators": operators,
+        "reruns": len(crowd.seconds),
+        "p50 ms": crowd.p(50) * 1e3,
+        "p95 ms": crowd.p(95) * 1e3,
+        "p95 / p50 of one": crowd.p(95) / baseline,
+        "faults": len(crowd.faults),
+        "served to the end": crowd.served,
+    }
+
+
+def of_capacity(server: AppServer, seconds: float) -> dict[str, float]:
+    """Reruns a second of four operators who never pause, and what one costs against one of a blank page."""
+    blank = AppServer(script=BLANK)
+    try:
+        visit_together(blank.url, 4, seconds=2, think=0, check=lambda *_: [])
+        before = computing(blank)
+        empty = visit_together(blank.url, 4, seconds=seconds / 2, think=0, check=lambda *_: [])
+        floor = (computing(blank) - before) / len(empty.seconds)
+    finally:
+        blank.stop()
+    before = computing(server)
+    crowd = visit_together(server.url, 4, seconds=seconds, think=0)
+    own = (computing(server) - before) / len(crowd.seconds)
+    return {
+        "reruns a second": len(crowd.seconds) / crowd.lasted,
+        "own ms a rerun": own * 1e3,
+        "limit own ms": 1e3 / RERUNS_A_SECOND,
+        "own ms of a blank page": floor * 1e3,
+        "ratio": own / floor,
+        "faults": len(crowd.faults),
+        "met": own <= 1 / RERUNS_A_SECOND,
+    }
+
+
+def of_memory(server: AppServer, sessions: int) -> Row:
+    """What an idle session keeps, and what is left of many that were opened and closed twice."""
+    open_and_close(server, 20)
+    before = memory(server)
+    with ExitStack() as kept:
+        for number in range(sessions // 2):
+            kept.enter_context(Session(server.url, query=ADDRESSES[number % len(ADDRESSES)][0])).run()
+        idle = (memory(server) - before) / (sessions // 2)
+    for _ in range(2):
+        open_and_close(server, sessions)
+    time.sleep(TTL + 1)
+    open_and_close(server, 1)
+    after = memory(server) / before
+    return {
+        "MiB an idle session": idle / MIB,
+        "limit MiB": 1.0,
+        "sessions opened and closed": 2 * sessions,
+        "memory after / before": after,
+        "limit": LEFT,
+        "met": idle <= MIB and after <= LEFT,
+    }

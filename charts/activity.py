@@ -35,19 +35,25 @@ def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime) -> go
                 hovertemplate=f"%{{x|%-d %b}}: %{{y:,}} {name}<extra></extra>",
             )
             for name, values, colour in parts
-        ]
+        ],
+        {
+            "barmode": "stack",
+            "bargap": 0.25,
+            "xaxis": {
+                "range": [days[0] - HALF_DAY, days[-1] + HALF_DAY],
+                "tickformat": "%-d %b",
+                "dtick": 24 * 3600 * 1000 if len(days) <= FEW_DAYS else None,
+            },
+            "yaxis": {
+                "title": "retrievals per day",
+                "dtick": 1 if each["retrievals"].max() <= FEW_RETRIEVALS else None,
+                "tickformat": ",d",
+            },
+        },
     )
     measured, moved = int(each["measured"].sum()), int(each["moved"].sum())
     share = f"{100 * moved / measured:.3g} %" if measured else ""
     title = f"Feedback changed the top 5 in {moved:,} of {measured:,} comparable retrievals ({share})"
-    figure.update_layout(
-        barmode="stack",
-        bargap=0.25,
-        yaxis_title="retrievals per day",
-        xaxis={"range": [days[0] - HALF_DAY, days[-1] + HALF_DAY]},
-    )
-    figure.update_xaxes(tickformat="%-d %b", dtick=24 * 3600 * 1000 if len(days) <= FEW_DAYS else None)
-    figure.update_yaxes(dtick=1 if each["retrievals"].max() <= FEW_RETRIEVALS else None, tickformat=",d")
     return finish(figure, title if measured else NOT_MEASURED)
 
 

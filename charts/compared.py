@@ -117,7 +117,7 @@ def _places(rows: pd.DataFrame, place: int, told: Mapping[str, str], first: set[
         textfont={"size": 13},
         hovertext=[told[id_] for id_ in rows["id"]],
         hoverinfo="text",
-        marker={"symbol": symbols, "size": 9, "color": [UP if is_new else "#8FA3AD" for is_new in new]},
+        marker={"symbol": symbols, "size": 9, "color": [UP if is_new else NEUTRAL for is_new in new]},
         xaxis=_axis_of(place),
         cliponaxis=True,
         name=f"list {place}",

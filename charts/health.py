@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish
+from charts.look import DEGRADED, DOWN, UP, finish
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,6 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
             mode="text",
             text=["cannot be known here"] * len(unknown),
             textposition="middle right",
-            textfont={"color": NEUTRAL},
             hoverinfo="skip",
         )
     )

@@ -11,13 +11,14 @@ UP = "#1B7F79"
 DOWN = "#C8553D"
 DISPUTED = "#7B5EA7"
 DEGRADED = "#B7860B"
-NEUTRAL = "rgba(143, 163, 173, 0.8)"
-FAINT = "rgba(143, 163, 173, 0.35)"
+NEUTRAL = "#7B909A"  # like the four above at least 3 : 1 against both themes' backgrounds
+FAINT = "rgba(143, 163, 173, 0.35)"  # for what does not count, and for what lies behind
 
 
 def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
     """The figure with its finding as title and the margins, legend and grid that all charts share."""
     figure.update_layout(
+        overwrite=True,  # merged key by key, this alone takes longer than the rest of a page's chart
         title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.98, "yanchor": "top"},
         height=height,
         margin={"l": 8, "r": 8, "t": 56, "b": 8},

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import settings
-from controls.identity import NotNamedError, browser_of, named_by
-from controls.loading import sign_ins, stored_role
+from controls.identity import NotNamedError, browser_of, named_by, sign_ins
+from controls.loading import stored_role
 from queries.principals import ROLES
 from queries.scope import NOTHING, Reach
 

@@ -123,7 +123,6 @@ def report_buttons(
     searched: Searched | None = None,
 ) -> None:
     """A button per format; nothing is built before the click."""
-    st.subheader("Reports", anchor=PLACE)
     if rows is not None and rows > MOST_ROWS:
         drift_messages.report_too_large(rows)
     else:
@@ -149,7 +148,7 @@ def report_buttons(
 
 def of_page(found: Drift, principal: Principal) -> None:
     """The buttons for what a page lists, from its own search; the command line stands beside them."""
-    st.subheader("Reports", anchor=False)
+    st.subheader("Reports", anchor=PLACE)
     searched = _whole(found)
     if searched is not None:
         rows = None if found.left_out else len(found.listed)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from streamlit.auth_util import get_cookie_with_chunks
@@ -53,6 +54,12 @@ class SignIns:
         return (script, query) if now - at < PATIENCE else None
 
 
+@cache
+def sign_ins() -> SignIns:
+    """What this process remembers about sign-ins; not one of Streamlit's caches, which are there to be emptied."""
+    return SignIns()
+
+
 @dataclass(frozen=True)
 class Identity:
     """A name, until when it is believed (seconds since 1970), and what tells this sign-in from every other."""
@@ -97,9 +104,9 @@ def browser_of(cookies: Mapping[str, str]) -> str | None:
 
 
 def is_signed_in(cookies: Mapping[str, str], claim: str) -> bool:
-    """Whether a request's cookies name someone at this moment; not whether that name was granted anything."""
+    """Whether a request's cookies name someone who has not signed out; not whether that name was granted anything."""
     try:
-        return bool(named_by(cookie_claims(cookies), claim, time.time()).name)
+        return named_by(cookie_claims(cookies), claim, time.time()).token not in sign_ins().ended
     except NotNamedError:
         return False
 

@@ -17,7 +17,6 @@ from analysis.realised import realised
 from analysis.replay_flags import flag_flip
 from analysis.replay_outcomes import outcomes
 from analysis.voices import stored_voices
-from controls.identity import SignIns
 from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, make_engine
@@ -273,12 +272,6 @@ def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
         return None
     with store().reading(NOTHING, LIST, principal=name) as snapshot:
         return principal_row(snapshot, name)
-
-
-@st.cache_resource(show_spinner=False)
-def sign_ins() -> SignIns:
-    """What this process remembers about sign-ins."""
-    return SignIns()
 
 
 def may_write() -> bool:

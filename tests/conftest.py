@@ -77,14 +77,19 @@ def cluster() -> Iterator[Cluster]:
     stop_cluster(shared)
 
 
-@pytest.fixture(scope="session")
-def template(cluster: Cluster) -> str:
-    """A database migrated once, to be cloned per test."""
+def make_template(cluster: Cluster) -> str:
+    """A database of ours without data, migrated once, to be cloned."""
     cluster.run(sql.SQL("create database {}").format(sql.Identifier(TEMPLATE)))
     engine = make_engine(cluster.url(database=TEMPLATE), name="template")
     migrate(engine, create_store=True)
     engine.dispose()
     return TEMPLATE
+
+
+@pytest.fixture(scope="session")
+def template(cluster: Cluster) -> str:
+    """A database migrated once, to be cloned per test."""
+    return make_template(cluster)
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ class Session:
         self.page = page
         self.frames: list[bytes] = []
         self.elements: list[Any] = []
+        self.fragments: list[str] = []  # of each element, the fragment it was drawn by, if any
         self.seconds = 0.0
         self.id = ""
         self._connection = connect(
@@ -46,6 +47,7 @@ class Session:
             origin=Origin(origin or url),
             additional_headers=headers or {},
             max_size=None,
+            max_queue=None,  # whoever leaves without having listened could not be told goodbye
         )
         self.socket = self._connection.__enter__()
 
@@ -55,9 +57,23 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._connection.__exit__(kind, error, at)
 
-    def run(self, widgets: dict[str, tuple[str, Any]] | None = None, limit: float = 60.0) -> Self:
-        """Run the script once with these widget values, each ``id: (field of WidgetState, value)``."""
+    def run(self, widgets: dict[str, tuple[str, Any]] | None = None, limit: float = 60.0, fragment: str = "") -> Self:
+        """Run the script once, or a fragment of it; widget values are each ``id: (field of WidgetState, value)``.
+
+        A script that starts itself over is waited for until it has come to its end.
+        """
+        self._forget()
+        started = time.perf_counter()
+        self.send(widgets, fragment)
+        while not self._finished(self.socket.recv(timeout=limit)):
+            pass
+        self.seconds = time.perf_counter() - started
+        return self
+
+    def send(self, widgets: dict[str, tuple[str, Any]] | None = None, fragment: str = "") -> None:
+        """Ask for a run and wait for nothing."""
         message = BackMsg()
+        message.rerun_script.fragment_id = fragment
         message.rerun_script.query_string = self.query
         message.rerun_script.page_name = self.page
         for name, (field, value) in (widgets or {}).items():
@@ -67,13 +83,10 @@ class Session:
                 getattr(state, field).data.extend(value)
             else:
                 setattr(state, field, value)
-        self.elements = []
-        started = time.perf_counter()
         self.socket.send(message.SerializeToString())
-        while not self._finished(self.socket.recv(timeout=limit)):
-            pass
-        self.seconds = time.perf_counter() - started
-        return self
+
+    def _forget(self) -> None:
+        self.elements, self.fragments = [], []
 
     def _finished(self, raw: bytes | str) -> bool:
         data = raw.encode() if isinstance(raw, str) else raw
@@ -84,7 +97,13 @@ class Session:
             self.id = message.new_session.initialize.session_id
         if message.WhichOneof("type") == "delta" and message.delta.WhichOneof("type") == "new_element":
             self.elements.append(message.delta.new_element)
-        return message.WhichOneof("type") == "script_finished"
+            self.fragments.append(message.delta.fragment_id)
+        if message.WhichOneof("type") != "script_finished":
+            return False
+        if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            self._forget()
+            return False
+        return True
 
     def download(self, placeholder: str, limit: float = 30.0) -> str:
         """Click a download button whose file is made on the click, and return the path of what was made."""
@@ -110,6 +129,15 @@ class Session:
             if element.WhichOneof("type") == kind and getattr(element, kind).label == label:
                 return getattr(element, kind)
         raise LookupError(f"no {kind} labelled {label!r} among {[e.WhichOneof('type') for e in self.elements]}")
+
+    def fragment_of(self, kind: str, label: str) -> str:
+        """The fragment that drew the widget of a kind with this label, such as a dialog."""
+        drawn = self.widget(kind, label)
+        return next(
+            name
+            for element, name in zip(self.elements, self.fragments, strict=True)
+            if element.WhichOneof("type") == kind and getattr(element, kind).id == drawn.id
+        )
 
     @property
     def received(self) -> bytes:

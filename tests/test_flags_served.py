@@ -1,4 +1,4 @@
-"""Feature flags, Feedback Impact and What-if behind a proxy: FLG-10, ISO-6 and 8, on every byte of the websocket."""
+"""Feature flags, Feedback Impact and What-if behind a proxy: FLG-10, ISO-6 and 8, WEB-5, on the websocket itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests import sample
 from tests.app_server import AppServer
 from tests.driver import Session
-from tests.queries.flag_store import WEIGHTING, audit_rows, features_text
+from tests.queries.flag_store import WEIGHTING, audit_rows, features_text, live_and_audited
 from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:
@@ -143,6 +143,38 @@ class TestViewers:
 
             send()
         assert (features_text(keeper, "org_a"), audit_rows(keeper, "org_a")) == before
+
+
+class TestRoles:
+    """WEB-5: a change that was offered, reviewed and reasoned by someone whose role ended before the confirm."""
+
+    @pytest.mark.parametrize(
+        ("change", "said", "made"),
+        [
+            ("update rankscope.principals set role = role where name = %s", "The flag was changed.", True),
+            ("update rankscope.principals set role = 'viewer' where name = %s", "This needs the role operator", False),
+            ("update rankscope.principals set orgs = '{org_b}' where name = %s", "", False),
+            ("delete from rankscope.principals where name = %s", "no role has been granted", False),
+        ],
+        ids=["kept", "lowered", "elsewhere", "removed"],
+    )
+    def test_the_write_asks_for_the_role_again(
+        self, server: AppServer, keeper: Owner, change: str, said: str, *, made: bool
+    ) -> None:
+        name = f"sam-{uuid.uuid4().hex[:8]}"
+        org = sample.add_organization(keeper, f"org_{name}", "Sam's")
+        keeper.execute("insert into rankscope.principals (name, role, orgs) values (%s, 'operator', %s)", (name, [org]))
+        with visit(server, name, f"target={org}") as session:
+            session.run({session.run().widget("button", "Review 1 change").id: ("trigger_value", True)})
+            reason, confirm = session.widget("text_area", "Reason"), session.widget("button", "Confirm 1 change")
+            dialog = session.fragment_of("button", "Confirm 1 change")
+            keeper.execute(change, (name,))
+            sent = {reason.id: ("string_value", "because"), confirm.id: ("trigger_value", True)}
+            session.run(sent, fragment=dialog)
+            session.run()  # what became of it is told by the run that comes after
+        assert any(said in alert for alert in session.bodies("alert")) or not said
+        assert audit_rows(keeper, org) == ([("absent", "on")] if made else [])
+        assert live_and_audited(keeper, org)[0] == ("on" if made else "absent")
 
 
 class TestIsolation:

@@ -261,6 +261,20 @@ SABOTAGES = (
         ("tests/browser/test_oidc.py::TestCookies::test_a_download_needs_a_good_cookie",),
     ),
     Sabotage(
+        "a sign-out that downloads obey", "controls/identity.py",
+        ".token not in sign_ins().ended", ".token != ''",
+        ("tests/browser/test_oidc.py::test_sign_in_see_ones_own_and_sign_out",),
+    ),
+    Sabotage(
+        "messages that are for developers", "app.py", "        Middleware(NeededMessages),\n", "",
+        ("tests/test_websocket.py::test_what_is_for_developers_is_not_heard",),
+    ),
+    Sabotage(
+        "the role of a flag change, over the websocket", "controls/flag_confirm.py",
+        'principal = require("operator", staged.org_id)', 'principal = require("viewer", staged.org_id)',
+        ("tests/test_flags_served.py::TestRoles",),
+    ),
+    Sabotage(
         "whose a saved view is", "queries/migrations/versions/rankscope_0001.py", "using ({own}) with check ({own})",
         "using (true) with check (true)", ("tests/queries/test_saved_views.py",),
     ),

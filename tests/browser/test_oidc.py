@@ -106,6 +106,8 @@ def test_sign_in_see_ones_own_and_sign_out(visit: Visit, server: AppServer, prov
     page.context.add_cookies(kept)  # type: ignore[arg-type]
     page.goto(server.url)
     expect(page.get_by_text("You signed out")).to_be_visible(timeout=20_000)
+    copy = {each["name"]: each["value"] for each in kept}
+    assert requests.get(f"{server.url}/media/0123456789abcdef.csv", cookies=copy, timeout=10).status_code == 403
     assert COOKIE_SECRET not in server.output()
     assert SECRET not in server.output()
 
@@ -200,6 +202,18 @@ class TestCookies:
         session = seen(server, cookie(server, **claims))
         assert any(sentence in alert for alert in session.bodies("alert"))
         assert b"Acme" not in session.received
+
+    @pytest.mark.usefixtures("owner")
+    def test_a_token_that_ends_while_the_page_is_open_ends_with_the_next_action(self, server: AppServer) -> None:
+        """Streamlit reads the claims when the browser connects, and would believe them for as long as it stays."""
+        token, ends = generate_xsrf_token_string(), int(time.time()) + 4
+        brought = f"_streamlit_xsrf={token}; {USER}={cookie(server, exp=ends)}"
+        with Session(server.url, headers={"Cookie": brought}, tokens=(token,)) as session:
+            assert "vera@example.invalid, viewer" in session.run().bodies("text")
+            time.sleep(max(ends - time.time(), 0) + 0.1)
+            before = len(session.received)
+            assert any("too long ago" in alert for alert in session.run().bodies("alert"))
+            assert b"Acme" not in session.received[before:]
 
     def test_a_cookie_that_is_forged_or_missing(self, server: AppServer) -> None:
         good = cookie(server)

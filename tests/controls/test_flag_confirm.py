@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+import streamlit as st
+from streamlit.runtime.context import StreamlitHeaders
 
-from controls import access
-from controls.access import Principal
+import settings
 from controls.flag_confirm import Sent, Staged
-from controls.loading import stored_role
 from tests import sample
 from tests.pages.application import application
 from tests.queries.flag_store import WEIGHTING, audit_rows, live_and_audited
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from queries.principals import Role
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
+
+TOKEN = "a-token-that-only-the-proxy-knows"  # noqa: S105 - of this test alone
 
 
 @pytest.fixture(autouse=True)
 def _serving(cluster: Cluster, store_database: str, owner: Owner, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for org in ("org_a", "org_b"):
         sample.add_organization(owner, org)
+    monkeypatch.setenv("RANKSCOPE_AUTH", "proxy")
+    monkeypatch.setenv("RANKSCOPE_PROXY_TOKEN", TOKEN)
     monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
     with application(cluster.plain_url("dash_read", store_database)):
         yield
@@ -40,16 +44,9 @@ def staged(org: str = "org_a") -> Staged:
 
 
 def asking(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """As the proxy does it: the role is the one stored under the name at this moment."""
-
-    def principal() -> Principal:
-        granted = stored_role(name)
-        if granted is None:
-            raise access.NotAllowedError("no role")
-        role: Role = granted[0]  # type: ignore[assignment]
-        return Principal(name, role, None if granted[1] is None else frozenset(granted[1]), "proxy")
-
-    monkeypatch.setattr(access, "current_principal", principal)
+    """The headers that a proxy would send with the visit; who that is and what they may is asked of the store."""
+    sent = StreamlitHeaders([("X-Forwarded-User", name), (settings.PROXY_TOKEN_HEADER, TOKEN)])
+    monkeypatch.setattr(st, "context", SimpleNamespace(headers=sent))
 
 
 @pytest.mark.parametrize(

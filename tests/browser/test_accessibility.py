@@ -1,0 +1,153 @@
+"""Who cannot see well, or uses no mouse, or has the page read out: axe in a real browser, in both themes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Literal
+
+import psycopg
+import pytest
+
+from tests import sample
+from tests.app_server import ROOT, AppServer
+from tests.browser.axe import STREAMLITS, Theirs, look_at
+from tests.browser.conftest import Visit
+from tests.browser.pictures import FOLLOWED, OPENED, PAGES, open_first_row
+from tests.demo_server import demo_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from tests.conftest import Cluster
+
+# states of a page that its address alone does not show: the page, and the button that leads there
+ASKED = {"flag-review": ("/feature_flags?target=org_tidewater", "Review 1 change")}
+SHOWN = PAGES | {"search": "/?search=tidewater"} | {name: path for name, (path, _) in ASKED.items()}
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
+DRAWN = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stMetric]"
+STOPS = 25  # of the Tab key; the sidebar and the first controls of a page
+FOCUSED = """() => {
+    const element = document.activeElement;
+    if (!element || element === document.body) return null;
+    element.scrollIntoView({block: "nearest"});
+    const box = element.getBoundingClientRect();
+    return {x: box.x, y: box.y, width: box.width, height: box.height, html: element.outerHTML.slice(0, 120)};
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
+    """Two organizations with a week of retrievals, one of which was logged incompletely."""
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        for org, title in (("org_a", "Acme"), ("org_b", "Birch")):
+            sample.add_organization(owner, org, title, features={"feedback_weighting_disabled": org == "org_b"})
+            sample.add_observations(owner, org, 5)
+            for day in range(1, 8):
+                sample.add_session(owner, org, f"s{day}", days_ago=day)
+                sample.add_retrieval(owner, org, sample.swapped(8, 4, 4 + day % 2), name=f"r{day}", days_ago=day)
+            sample.add_retrieval(owner, org, [(0, 0), (2, 1)], name="gap")
+    started = AppServer(DATABASE_URL=cluster.plain_url("dash_read", name))
+    yield started
+    started.stop()
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def demo(cluster: Cluster, template: str) -> Iterator[AppServer]:
+    with demo_server(cluster, template, aggregated=True) as started:
+        yield started
+
+
+def opened(browser: Browser, url: str, theme: Theme) -> Visit:
+    """A page in a theme once its charts and figures are drawn."""
+    visit = Visit(browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme=theme))
+    visit.open(url).locator(DRAWN).first.wait_for()
+    return visit
+
+
+def described(page: Page) -> list[str | None]:
+    """What is read out in place of each chart."""
+    found: list[str | None] = page.locator("[data-testid=stPlotlyChart]").evaluate_all(NAMES)
+    return found
+
+
+NAMES = """charts => charts.map(chart => {
+    const named = [chart, ...chart.querySelectorAll("[aria-label], [aria-labelledby]")];
+    return named.map(element => element.getAttribute("aria-label")).find(Boolean) ?? null;
+})"""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_first_page_has_no_grave_finding(browser: Browser, server: AppServer, theme: Theme) -> None:
+    visit = opened(browser, server.url, theme)
+    assert look_at(visit.page) == []
+    assert all(described(visit.page))
+    visit.page.context.close()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_no_page_has_a_grave_finding_in_either_theme(browser: Browser, demo: AppServer) -> None:
+    """Every page, and what its first row opens, with the demo's data; an exception that nothing needs is removed."""
+    met: set[Theirs] = set()
+    found = {}
+    for name, path in SHOWN.items():
+        for theme in THEMES:
+            visit = opened(browser, demo.url + path, theme)
+            if name in OPENED:
+                open_first_row(visit.page, OPENED[name])
+            if name in FOLLOWED:
+                visit.page.get_by_text(OPENED[name]).click()
+                visit.page.get_by_text(FOLLOWED[name]).wait_for()
+            if name in ASKED:
+                visit.page.get_by_role("button", name=ASKED[name][1]).click()
+                visit.page.get_by_role("dialog").wait_for()
+            visit.settled()
+            visit.page.wait_for_timeout(500)  # what fades in is pale until then
+            findings = look_at(visit.page, met)
+            if findings or None in described(visit.page) or visit.foreign_requests(demo.url):
+                found[name, theme] = findings, described(visit.page), visit.foreign_requests(demo.url)
+            visit.page.context.close()
+    assert found == {}
+    assert [known for known in STREAMLITS if known not in met] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_focus_of_the_keyboard_is_seen(browser: Browser, server: AppServer, theme: Theme) -> None:
+    """What has the focus looks different from the same without it, for the first stops of the Tab key."""
+    visit = opened(browser, f"{server.url}/?org=org_a", theme)
+    unseen, stops = [], 0
+    for _ in range(STOPS):
+        visit.page.keyboard.press("Tab")
+        visit.page.wait_for_timeout(150)
+        box = visit.page.evaluate(FOCUSED)
+        if box is None:
+            continue
+        stops += 1
+        clip = (max(box["x"] - 6, 0), max(box["y"] - 6, 0), box["width"] + 12, box["height"] + 12)
+        area = dict(zip(("x", "y", "width", "height"), clip, strict=True))
+        with_focus = visit.page.screenshot(clip=area, caret="hide")  # type: ignore[arg-type]
+        visit.page.evaluate("document.activeElement.blur()")
+        visit.page.wait_for_timeout(250)
+        if visit.page.screenshot(clip=area, caret="hide") == with_focus:  # type: ignore[arg-type]
+            unseen.append(box["html"])
+    visit.page.context.close()
+    assert stops >= STOPS // 2
+    assert unseen == []
+
+
+def test_every_chart_says_in_words_what_it_shows() -> None:
+    """``alt`` is what is read out; Plotly's picture alone is silent."""
+    silent = []
+    for folder in ("pages", "controls"):
+        for path in sorted((ROOT / folder).glob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "plotly_chart":
+                    named = {keyword.arg for keyword in node.keywords}
+                    silent += [] if "alt" in named else [f"{path.name}:{node.lineno}"]
+    assert silent == []

@@ -1,0 +1,52 @@
+"""Colours that carry meaning can be told from what they lie on, in both themes (WCAG 2.2, 1.4.3 and 1.4.11)."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from charts.look import DEGRADED, DISPUTED, DOWN, NEUTRAL, UP
+from tests.app_server import ROOT
+
+THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG defines it, of a colour like #1B7F79."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def backgrounds(theme: str) -> list[str]:
+    colours = THEME[theme]
+    return [colours["backgroundColor"], colours["secondaryBackgroundColor"], colours["sidebar"]["backgroundColor"]]
+
+
+def test_contrast_is_that_of_the_definition() -> None:
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)
+
+
+@pytest.mark.parametrize("colour", [UP, DOWN, DISPUTED, DEGRADED, NEUTRAL])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_mark_of_a_chart_stands_out(theme: str, colour: str) -> None:
+    assert contrast(colour, THEME[theme]["backgroundColor"]) >= 3
+
+
+@pytest.mark.parametrize("name", ["textColor", "linkColor", "orangeTextColor"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_can_be_read_wherever_it_stands(theme: str, name: str) -> None:
+    assert min(contrast(THEME[theme][name], ground) for ground in backgrounds(theme)) >= 4.5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_chosen_stands_out(theme: str) -> None:
+    """The colour of the focus, of switches and of sliders."""
+    assert min(contrast(THEME[theme]["primaryColor"], ground) for ground in backgrounds(theme)) >= 3

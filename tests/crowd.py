@@ -1,0 +1,126 @@
+"""Many operators at once, each in a session of their own: how long they wait, and what goes wrong."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import psutil
+from websockets.exceptions import WebSocketException
+
+from jobs.demo.texts import organizations
+from tests.driver import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.app_server import AppServer
+
+FIGURES = 5  # of Overview
+# a query, and the words by which the page shows that it was understood
+ADDRESSES = [
+    (f"org={org.id}&window={window}", org.name)
+    for org, window in product([org for org in organizations() if org.share], ("7d", "30d", "90d"))
+]
+
+
+@dataclass
+class Crowd:
+    """What visitors met: seconds of every rerun, whatever went wrong in words, and who was served to the end."""
+
+    seconds: list[float] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    served: int = 0
+    lasted: float = 0.0
+
+    def p(self, share: int) -> float:
+        """A percentile of the reruns, in seconds."""
+        return float(np.percentile(self.seconds, share))
+
+
+def visit_together(
+    url: str,
+    visitors: int,
+    *,
+    seconds: float,
+    think: float,
+    check: Callable[[Session, str], list[str]] | None = None,
+) -> Crowd:
+    """Let so many open Overview, and then each choose another scope again and again, ``think`` seconds apart.
+
+    How long they think varies by half, as people do; else all would ask at once for ever. A rerun counts only if the
+    page shows what it was asked for; ``check`` says what is wrong with a page other than Overview.
+    """
+    met = Crowd()
+    opened = threading.Barrier(visitors + 1)
+    begun = threading.Event()
+    until = 0.0
+
+    def visitor(number: int) -> None:
+        pause = random.Random(number)  # noqa: S311 - the same crowd every time
+        try:
+            with Session(url, query=ADDRESSES[number % len(ADDRESSES)][0]) as session:
+                session.run()
+                opened.wait()
+                begun.wait()
+                time.sleep(think * pause.random())
+                while time.monotonic() < until:
+                    session.query, words = pause.choice(ADDRESSES)
+                    met.seconds.append(session.run().seconds)
+                    met.faults += (check or faults)(session, words)
+                    session.frames.clear()
+                    time.sleep(think * (0.5 + pause.random()))
+            met.served += 1
+        except (WebSocketException, OSError, threading.BrokenBarrierError) as error:
+            opened.abort()
+            met.faults.append(f"visitor {number}: {type(error).__name__} {error}")
+
+    threads = [threading.Thread(target=visitor, args=(number,)) for number in range(visitors)]
+    for thread in threads:
+        thread.start()
+    try:
+        opened.wait()
+    except threading.BrokenBarrierError:
+        met.faults.append("not everyone could open the page")
+    started = time.monotonic()
+    until = started + seconds
+    begun.set()
+    for thread in threads:
+        thread.join()
+    met.lasted = time.monotonic() - started
+    return met
+
+
+def faults(session: Session, words: str) -> list[str]:
+    """What is wrong with Overview as it was drawn last, for a scope whose sentence holds these words."""
+    found = [*session.bodies("exception"), *session.bodies("alert")]
+    if not any(words in text for text in session.bodies("text")):
+        found.append(f"expected {words}, found {session.bodies('text')}")
+    figures = sum(element.WhichOneof("type") == "metric" for element in session.elements)
+    return found if figures == FIGURES else [*found, f"expected {FIGURES} figures, found {figures}"]
+
+
+def computing(server: AppServer) -> float:
+    """Seconds that the application itself has computed so far, without its workers and the database."""
+    spent = psutil.Process(server.process.pid).cpu_times()
+    return float(spent.user + spent.system)
+
+
+def memory(server: AppServer) -> int:
+    """Bytes that the application holds at this moment."""
+    return int(psutil.Process(server.process.pid).memory_info().rss)
+
+
+def open_and_close(server: AppServer, visits: int, *, wait: bool = True) -> None:
+    """So many visits one after the other; without waiting, each is closed while its page is being made."""
+    for number in range(visits):
+        with Session(server.url, query=ADDRESSES[number % len(ADDRESSES)][0]) as session:
+            if wait:
+                session.run()
+            else:
+                session.send()

@@ -1,0 +1,136 @@
+"""Many operators, and operators who come and go: LOAD-1 to 4 and 6, REC-11. Times are ratios within one run."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.load import of_capacity
+from queries.engine import AGGREGATE
+from tests.crowd import ADDRESSES, faults, memory, open_and_close, visit_together
+from tests.demo_server import demo_server
+from tests.driver import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.app_server import AppServer
+    from tests.conftest import Cluster
+
+MIB = 2**20
+TTL = 5  # seconds that a closed session is kept for a browser that comes back; Streamlit's own are 120
+POOL = 12  # connections of the pages at most
+# a connection bears the name of the question it is asked; whether the store answers is asked over others
+OF_PAGES = "from pg_stat_activity where application_name like 'rankscope%' and application_name <> 'rankscope readyz'"
+ACTIVE = f"select count(*) {OF_PAGES} and state = 'active'"
+CONNECTED = f"select count(*) {OF_PAGES}"
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
+    with demo_server(cluster, template, arguments=("--server.disconnectedSessionTTL", str(TTL))) as started:
+        visit_together(started.url, 4, seconds=5, think=0)
+        yield started
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize(("visitors", "most"), [(25, 6), (50, 12), (100, None)])
+def test_a_crowd_is_served_without_a_fault(server: AppServer, visitors: int, most: int | None) -> None:
+    """LOAD-1 to 3: five seconds of thought between two reruns, for a minute.
+
+    The bar of 1 s for 25 stands for 6 times what one operator waits alone; 2 s for 50 is then 12 times that. Of a
+    hundred it is only asked that each is served to the end.
+    """
+    before = visit_together(server.url, 1, seconds=6, think=0.1)
+    crowd = visit_together(server.url, visitors, seconds=60, think=5)
+    after = visit_together(server.url, 1, seconds=6, think=0.1)
+    assert crowd.faults == []
+    assert crowd.served == visitors
+    assert len(crowd.seconds) >= visitors * 60 / (5 * 1.5 + 5)
+    if most is not None:
+        assert crowd.p(95) <= most * max(before.p(50), after.p(50))
+
+
+@pytest.mark.long
+def test_a_rerun_costs_little_computing(server: AppServer) -> None:
+    """LOAD-4 asks for 20 reruns a second; how far we are from that, benchmarks/README.md says.
+
+    Held here is what a rerun costs against one of a page that says one word: 19 to 21 times that. With Streamlit's
+    collection of garbage left as it is, it is more than 30.
+    """
+    found = of_capacity(server, seconds=10)
+    assert found["faults"] == 0
+    assert found["ratio"] <= 25
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+class TestMemory:
+    """LOAD-6."""
+
+    def test_an_idle_session_keeps_a_mebibyte_at_most(self, server: AppServer) -> None:
+        before, idle = memory(server), 100
+        with ExitStack() as kept:
+            for number in range(idle):
+                query, words = ADDRESSES[number % len(ADDRESSES)]
+                session = kept.enter_context(Session(server.url, query=query)).run()
+                assert faults(session, words) == []
+            assert (memory(server) - before) / idle <= MIB
+
+    def test_sessions_that_were_closed_are_forgotten(self, server: AppServer) -> None:
+        open_and_close(server, 20)
+        before = memory(server)
+        for _ in range(2):
+            open_and_close(server, 200)
+        time.sleep(TTL + 1)
+        open_and_close(server, 1)  # what is over is forgotten when the next one leaves
+        assert memory(server) <= 1.1 * before
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+class TestLeaving:
+    """REC-11: a tab that is closed while its page is being made."""
+
+    @pytest.fixture
+    def database(self, server: AppServer) -> str:
+        return server.environment["DATABASE_URL"].rpartition("/")[2].partition("?")[0]
+
+    def test_its_question_ends_by_its_own_limit(self, server: AppServer, cluster: Cluster, database: str) -> None:
+        """A policy that takes its time for every row makes the log slow, as a large one would be."""
+        cluster.run(
+            """create policy slow on retrieval_ab_logs as restrictive for select to dash_read
+               using (pg_sleep(0.05) is not null)""",
+            database,
+        )
+        try:
+            with Session(server.url, query="window=90d") as session:
+                session.send()
+                _until(lambda: bool(cluster.run(ACTIVE, database)[0][0]), 20)
+            left = time.monotonic()
+            _until(lambda: cluster.run(ACTIVE, database) == [(0,)], AGGREGATE + 3)
+            assert time.monotonic() - left > 1, "the question was over before the tab was closed"
+        finally:
+            cluster.run("drop policy slow on retrieval_ab_logs", database)
+
+    def test_coming_and_going_leaves_nothing_behind(self, server: AppServer, cluster: Cluster, database: str) -> None:
+        open_and_close(server, 50, wait=False)
+        _until(lambda: cluster.run(ACTIVE, database) == [(0,)], 60)
+        before = memory(server)
+        open_and_close(server, 200, wait=False)
+        _until(lambda: cluster.run(ACTIVE, database) == [(0,)], 60)
+        assert 1 <= cluster.run(CONNECTED, database)[0][0] <= POOL
+        assert memory(server) - before < 20 * MIB
+        with Session(server.url, query=ADDRESSES[0][0]) as session:
+            assert faults(session.run(), ADDRESSES[0][1]) == []
+
+
+def _until(condition: Callable[[], bool], limit: float) -> None:
+    started = time.monotonic()
+    while not condition():
+        assert time.monotonic() - started < limit
+        time.sleep(0.05)
