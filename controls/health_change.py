@@ -75,8 +75,9 @@ def _steered(memory: Memory, scope: Scope) -> list[Way]:
     if len(recent) > 1:
         return [("feature_flags.py", f"{len(recent)} flags were changed in these days", {})]
     known = {flag.name: flag for flag in FLAGS}
+    where = "" if scope.org is not None else " in one organization"
     return [
-        ("feature_flags.py", f"Since {at:%-d %b}: {known[flag].effect(new)}", {"change": str(id_)})
+        ("feature_flags.py", f"Since {at:%-d %b}: {known[flag].effect(new)}{where}", {"change": str(id_)})
         for id_, flag, new, at in recent[["id", "flag", "new", "changed_at"]].itertuples(index=False)
         if flag in known
     ]

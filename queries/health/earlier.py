@@ -140,6 +140,8 @@ class EarlierUsage:
             )
             .where(_written(self.scope))
             .cte("each")
+            # or each look would be made anew for every count
+            .prefix_with("materialized", dialect="postgresql")
         )
 
     def _begins(self) -> CTE:

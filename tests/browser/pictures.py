@@ -121,12 +121,9 @@ def demo_application() -> Iterator[str]:
     """The application over a demo store of its own."""
     with tempfile.TemporaryDirectory(prefix="rankscope-pictures-") as folder:
         data = f"{folder}/store"
-        subprocess.run(
-            [sys.executable, "-m", "jobs", "demo", "--if-empty"],
-            cwd=ROOT,
-            env=os.environ | {"RANKSCOPE_DATA": data},
-            check=True,
-        )
+        for job in (("demo", "--if-empty"), ("aggregate",)):
+            command = [sys.executable, "-m", "jobs", *job]
+            subprocess.run(command, cwd=ROOT, env=os.environ | {"RANKSCOPE_DATA": data}, check=True)
         server = AppServer(RANKSCOPE_DATA=data)
         try:
             yield server.url
