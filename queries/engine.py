@@ -37,7 +37,7 @@ CONNECT = 3.0
 POOL_WAIT = 5.0
 
 # Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
-SET_LOCAL = "select set_config(key, value, true) from json_each_text(%s::json)"
+SET_LOCAL = text("select set_config(key, value, true) from json_each_text(cast(:settings as json))")
 
 # How a transaction begins, told as it begins: a statement of its own would cost a round trip.
 SNAPSHOTS = (IsolationLevel.REPEATABLE_READ, True)
@@ -216,8 +216,8 @@ def _give_back(connection: Connection) -> None:
 
 
 def set_local(connection: Connection, settings: Mapping[str, str]) -> None:
-    """Settings for the rest of this transaction, as the driver takes them: every question begins with some."""
-    connection.exec_driver_sql(SET_LOCAL, (json.dumps(settings),))
+    """Settings for the rest of this transaction."""
+    connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
 
 
 def limit_statement(connection: Connection, limit: float) -> None:

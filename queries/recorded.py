@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from queries.engine import Store
 
 # Not questions: what a snapshot is opened with names limits and whoever asks.
-SETTING_UP = SET_LOCAL.split("(", maxsplit=1)[0]
+SETTING_UP = str(SET_LOCAL).split("(", maxsplit=1)[0]
 LONGEST = 50  # values of a list that are kept
 
 
