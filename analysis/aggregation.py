@@ -90,7 +90,8 @@ def aggregate(store: Store, scope: AggregationScope, *, unless: str | None = Non
     sound = np.isfinite(np.array([row.weight for row in found], np.float64))
     rows = list(compress(found, sound))
     hashed, simhashes = _hashed(rows)
-    now = np.datetime64(seen.now.astimezone(UTC).replace(tzinfo=None), "us")
+    # by whole days, as Drift Alerts has it: one severity wherever it stands, and a pass of yesterday is of other data
+    now = np.datetime64(seen.now.astimezone(UTC).date(), "us")
     contradictions = tuple(
         detect_contradictions(_columns(rows[:LIMIT]), opposition_pairs=pairs or DEFAULT_PAIRS, now=now)
     )
@@ -165,7 +166,7 @@ def _contradiction_row(place: int, found: Contradiction) -> dict[str, object]:
         "rule": found.rule,
         "overlap": found.overlap,
         "severity": found.severity,
-        "parts": {name: float(getattr(found.parts, name)) for name in PARTS},
+        "parts": {name: float(value) for name in PARTS if (value := getattr(found.parts, name)) is not None},
         "evidence": [
             {"side": str(word.side), "text": word.text, "start": int(word.start), "end": int(word.end)}
             for word in found.evidence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -115,6 +115,14 @@ class Listed:
     triage: Triage = Triage()
 
 
+class Opposed(NamedTuple):
+    """Which opposition pairs a search went by: their digest, how many, and whether they are the defaults."""
+
+    digest: str
+    number: int
+    defaults: bool
+
+
 @dataclass(frozen=True)
 class Found:
     """What a search for alerts looked at and which fingerprints passed its filter, worst first."""
@@ -128,3 +136,4 @@ class Found:
     set_apart: int = 0
     procedure: str = ""  # the detector's, which rises when it finds other things in the same data
     listed: tuple[Listed, ...] = field(default=(), repr=False)
+    opposed: Opposed | None = None

@@ -49,17 +49,28 @@ def find_alerts(
     report: Report | None = None,
 ) -> Found:
     """Search a scope and keep what the filter admits, the most harmful first; injections are those of the window."""
-    searched = search(store, scope, (filter.threshold,), now=now, report=report)
+    return weigh(store, scope, filter, search(store, scope, (filter.threshold,), now=now, report=report), now=now)
+
+
+def weigh(
+    store: Store,
+    scope: Scope,
+    filter: AlertFilter,  # noqa: A002 - as above
+    searched: Searched,
+    *,
+    now: datetime | None = None,
+) -> Found:
+    """What a search that was made already comes to: its alerts with injections and triage as they are by now."""
     at_threshold = searched.at(filter.threshold)
     with store.reading(scope.reach, READING, name="drift exposure") as snapshot:
         exposed = expose(snapshot, scope, at_threshold)
         asked = TriageOf(scope.org or "", tuple(one.fingerprint for one in exposed))
         triage = asked.ask(snapshot) if keeps(snapshot, "drift_triage") else {}
     listed = admitted(triaged(exposed, triage, now or searched.as_of), filter)
-    return found_of(searched, len(at_threshold), listed)
+    return _found(searched, searched.total(filter.threshold), listed)
 
 
-def found_of(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Found:
+def _found(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Found:
     """What was admitted, under a version that differs whenever any figure of it does.
 
     Not by which other thresholds were searched beside: a page asks for all of its slider's, a command for one.
@@ -76,6 +87,7 @@ def found_of(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> F
         set_apart=searched.set_apart,
         procedure=PROCEDURE,
         listed=listed,
+        opposed=searched.opposed,
     )
 
 

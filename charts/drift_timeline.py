@@ -29,7 +29,16 @@ class Life(NamedTuple):
     created: datetime | None
 
 
-def both_lives(older: Life, newer: Life, now: datetime, together: int | None) -> go.Figure:
+class Given(NamedTuple):
+    """Of a window of so many days: injections of each side, and sessions that were given both; None: not logged."""
+
+    days: int
+    older: int | None
+    newer: int | None
+    both: int | None
+
+
+def both_lives(older: Life, newer: Life, now: datetime, given: Given) -> go.Figure:
     """Weights on the true 0 to 1, the older dashed; lanes of the older above those of the newer."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.34, 0.66], vertical_spacing=0.05)
     lives = {"older": older, "newer": newer}
@@ -45,9 +54,9 @@ def both_lives(older: Life, newer: Life, now: datetime, together: int | None) ->
     figure.update_yaxes(
         row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
     )
-    finish(figure, _finding(lives, together), height=190 + ROW * max(len(names), 3))
-    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 64, "b": 8})
-    figure.update_layout(legend={"x": 0, "xanchor": "left"})
+    finish(figure, _finding(lives, given), height=212 + ROW * max(len(names), 3))
+    figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 86, "b": 8})
+    figure.update_layout(legend={"x": 0, "xanchor": "left"}, title={"y": 0.95})  # two lines
     figure.update_yaxes(row=1, title="weight", range=[0, 1.08], tickvals=[0, 0.5, 1], fixedrange=True)
     figure.update_xaxes(row=2, title="time (UTC)")
     return figure
@@ -102,7 +111,12 @@ def _said(lane: str, first: pd.Timestamp, last: pd.Timestamp, count: int) -> str
     return f"{times}{SINGULAR[lane]}<br>{when}"
 
 
-def _finding(lives: dict[str, Life], together: int | None) -> str:
-    given = [int(life.happened.loc[life.happened["lane"] == "injected", "count"].sum()) for life in lives.values()]
-    both = "" if not together else f", both into {together:,} session{'' if together == 1 else 's'}"
-    return f"Injected {given[0]:,} and {given[1]:,} times{both}"
+def _finding(lives: dict[str, Life], given: Given) -> str:
+    ever = [int(life.happened.loc[life.happened["lane"] == "injected", "count"].sum()) for life in lives.values()]
+    said = f"Injected {ever[0]:,} and {ever[1]:,} times in all"
+    if given.older is None or given.newer is None:
+        return said
+    both = "" if not given.both else f", both into {given.both:,} session{'' if given.both == 1 else 's'}"
+    days = "the window's day" if given.days == 1 else f"the window's {given.days:,} days"
+    # on a line of its own: one would be cut off in a narrow window
+    return f"{said}<br>{given.older:,} and {given.newer:,} in {days}{both}"

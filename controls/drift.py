@@ -10,32 +10,29 @@ import streamlit as st
 
 from analysis.alerts import OPEN
 from analysis.drift import admitted, exposed, triaged
-from analysis.drift_figures import AGE_NAMES, precision_by_threshold, trend
-from analysis.drift_json import MOST, from_json
+from analysis.drift_figures import AGE_NAMES, FLOOR, precision_by_threshold, trend
 from analysis.drift_search import STEPS
 from charts.drift import precision_curve, trends
-from controls import glossary, working
-from controls.loading import load, shape, store
+from controls import drift_messages, glossary
+from controls.loading import load, own_columns, shape, store
 from controls.messages import MISSING, counted, number, percent
-from queries.aggregation_input import LIMIT, OppositionPairs
+from queries.aggregation_input import LIMIT
 from queries.drift.exposure import Exposure
-from queries.drift.observed import InputVersion
-from queries.drift.opposing import digest
+from queries.drift.kept import kept
 from queries.drift.triage import DecisionsOf, EarlierTriage, TriageOf, Verdicts
-from queries.engine import AGGREGATE, LIST
-from queries.observation.life import BEGIN, END
-from queries.scope import Reach, Scope
-from queries.shape import keeps
+from queries.engine import AGGREGATE
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from analysis.alerts import AlertFilter, Listed
     from analysis.drift_search import Searched
+    from queries.drift.kept import Kept
     from queries.drift.triage import DecisionRow, TriageRow
+    from queries.scope import Scope
 
 METRIC_WIDTH = 144  # three beside each other on a narrow window
-PICTURE, PANEL = 640, 290
+LIST, PANEL = 648, 290
 QUIET = {"displayModeBar": False}
 
 
@@ -45,7 +42,6 @@ class Drift:
 
     scope: Scope
     searched: Searched
-    left_out: int
     every: tuple[Listed, ...]
     listed: tuple[Listed, ...]
     earlier: dict[tuple[str, str], TriageRow]
@@ -53,47 +49,47 @@ class Drift:
     wanted: AlertFilter
     logged: bool
     decided: dict[str, list[DecisionRow]]
-    kept: bool  # whether this store keeps triage at all
+    kept: Kept
+
+    @property
+    def total(self) -> int:
+        """All alerts at this threshold."""
+        return self.searched.total(self.wanted.threshold)
+
+    @property
+    def left_out(self) -> int:
+        """How many of them are not here, because there are very many and these are the most severe."""
+        return self.total - len(self.every)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every threshold was searched, or only the documented one so far."""
+        return self.searched.steps == STEPS
 
 
-def search(scope: Scope) -> tuple[Searched, int] | None:
-    """The search of a scope at the lowest threshold, made once for its data; None while it is made or has failed."""
-    org = scope.org or ""
-    # one search whatever the window: what contradicts stands in memory now
-    whole = Scope(Reach((org,)), BEGIN, END, org, scope.project)
-    with store().reading(whole.reach, LIST, name="opposition pairs") as snapshot:
-        paired = keeps(snapshot, "opposition_pairs")
-        # not from a cache: whoever changed them waits for what follows
-        pairs = OppositionPairs(org).ask(snapshot) if paired else ()
-    seen = load(InputVersion(whole, paired)).frames[0].iloc[0]
-    params = {"version": str(seen["version"]), "pairs": digest(pairs)}
-    value = working.wait("drift", params, whole, words="Comparing statements", version=params["version"])
-    return None if value is None else from_json(value)
-
-
-def gather(scope: Scope, searched: Searched, left_out: int, wanted: AlertFilter, now: datetime) -> Drift:
+def gather(scope: Scope, searched: Searched, wanted: AlertFilter, now: datetime) -> Drift:
     """The alerts of a search with what the logs and triage say of them."""
     pairs = tuple(dict.fromkeys((one.older.id, one.newer.id) for one in searched.found))
     given = None
     if shape().injected:
-        frame = load(Exposure(scope, searched.version, pairs, shape())).frames[0] if pairs else None
+        of = f"{searched.version} at {searched.steps[0]:g} to {searched.steps[-1]:g}"
+        frame = load(Exposure(scope, of, pairs, shape())).frames[0] if pairs else None
         rows = () if frame is None else frame.itertuples(index=False)
         given = {(row[0], row[1]): (int(row[2]), int(row[3]), int(row[4])) for row in rows}
     found = exposed(searched.at(wanted.threshold), given)
     fingerprints = tuple(one.fingerprint for one in found)
-    org = scope.org or ""
+    org, here = scope.org or "", kept(own_columns())
     with store().reading(scope.reach, AGGREGATE, name="triage") as snapshot:
-        kept = keeps(snapshot, "drift_triage")
-        known = TriageOf(org, fingerprints).ask(snapshot) if kept else {}
+        known = TriageOf(org, fingerprints).ask(snapshot) if here.states else {}
         untouched = [one for one in found if one.fingerprint not in known]
         sides = tuple((one.older.id, one.newer.id) for one in untouched)
         kinds = tuple(one.kind.value for one in untouched)
-        earlier = EarlierTriage(org, sides, kinds, fingerprints).ask(snapshot) if kept else {}
-        decided = DecisionsOf(org, tuple(known)).ask(snapshot)
-        verdicts = Verdicts(org).ask(snapshot) if kept else []
+        earlier = EarlierTriage(org, sides, kinds, fingerprints).ask(snapshot) if here.earlier else {}
+        decided = DecisionsOf(org, tuple(known)).ask(snapshot) if here.decisions else {}
+        verdicts = Verdicts(org).ask(snapshot) if here.verdicts else []
     every = triaged(found, known, now)
     listed = admitted(every, wanted)
-    return Drift(scope, searched, left_out, every, listed, earlier, verdicts, wanted, given is not None, decided, kept)
+    return Drift(scope, searched, every, listed, earlier, verdicts, wanted, given is not None, decided, here)
 
 
 def trust(found: Drift) -> None:
@@ -104,11 +100,14 @@ def trust(found: Drift) -> None:
     if searched.set_apart:
         alarms.append(f"{counted(searched.set_apart, 'observation')} left out for a weight that is no number")
     if found.left_out:
-        alarms.append(f"the {number(MOST)} most severe alerts shown, {number(found.left_out)} more in a report")
+        alarms.append(
+            f"the {number(len(found.every))} most severe of {number(found.total)} alerts are here: filters, list, bars "
+            "and figures are of those; a report has them all"
+        )
     if not found.logged:
         alarms.append("this store does not log what was injected: harm counts severity alone")
-    if not found.kept:
-        alarms.append("this store keeps no triage and no opposition pairs: every alert is new, the default pairs hold")
+    if found.kept.missing:
+        alarms.append(drift_messages.missing_here(found.kept))
     facts = [
         f"as of {searched.as_of:%H:%M} UTC",
         f"{counted(searched.considered - searched.set_apart, 'active observation')} compared, inside each project",
@@ -125,17 +124,21 @@ def figures(found: Drift) -> None:
     both = sum(bool(one.both_injected) for one in waiting)
     reached = sum(bool((one.older_injected or 0) + (one.newer_injected or 0)) for one in waiting)
     here = precision_by_threshold(found.verdicts, (found.wanted.threshold,))[0]
-    of_all, of_open = f"of {number(len(found.every))}", f"of {number(len(waiting))} open"
+    judged = f"of {number(here.judged)} judged" if here.share is not None else f"{here.judged} of {FLOOR} verdicts"
+    here_alone = " here" if found.left_out else ""
+    of_all, of_open = f"of {number(found.total)}", f"of {number(len(waiting))} open{here_alone}"
+    reopened = [f"{number(len(found.earlier))} reopened"] if found.earlier else []
+    beside_new = [*reopened, *([f"of {number(len(found.every))} here"] if found.left_out else [])]
     shown = (
         ("Listed", number(len(found.listed)), of_all, glossary.ALERTS_LISTED),
-        ("New", number(new), f"{number(len(found.earlier))} reopened" if found.earlier else None, glossary.ALERTS_NEW),
+        ("New", number(new), ", ".join(beside_new) or None, glossary.ALERTS_NEW),
         ("Reached agents", number(reached) if found.logged else MISSING, of_open, glossary.ALERTS_REACHED),
         ("Both in a session", number(both) if found.logged else MISSING, of_open, glossary.ALERTS_BOTH),
         (
-            "Right",
+            "Confirmed",
             MISSING if here.share is None else percent(here.right, here.judged),
-            f"n = {number(here.judged)}" if here.share is not None else f"collecting, n = {number(here.judged)}",
-            glossary.ALERTS_RIGHT,
+            judged if found.kept.verdicts else None,
+            glossary.ALERTS_CONFIRMED,
         ),
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
@@ -148,6 +151,9 @@ def figures(found: Drift) -> None:
 
 def draw_trends(found: Drift) -> None:
     """Alerts by the day they arose and the open ones by age, of everything at this threshold."""
+    if not found.kept.decisions and not found.kept.nothing:
+        drift_messages.no_history()
+        return
     days, undated = trend(found.every, found.decided, found.scope.since, found.scope.until)
     frame = pd.DataFrame(
         [(day.day, day.arisen, *day.open_by_age) for day in days], columns=["day", "arisen", *AGE_NAMES]
@@ -163,7 +169,7 @@ def draw_trends(found: Drift) -> None:
 
 
 def draw_precision(found: Drift) -> None:
-    """How often alerts were right at each threshold, by the verdicts given here."""
+    """How often alerts were confirmed at each threshold, by the verdicts given here."""
     shares = precision_by_threshold(found.verdicts, STEPS)
     st.plotly_chart(
         precision_curve(
@@ -171,5 +177,5 @@ def draw_precision(found: Drift) -> None:
         ),
         key="drift_precision",
         config=QUIET,
-        alt="Share of judged alerts that were right, by threshold, with its interval",
+        alt="Share of judged alerts that were confirmed, by threshold, with its interval",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from charts.drift_timeline import Life, both_lives
+from charts.drift_timeline import Given, Life, both_lives
 from charts.statement import excerpt, statement
 from controls import links, observation
 from controls.loading import store
@@ -143,7 +143,9 @@ def lives(found: Drift, one: Listed) -> None:
         told.append((Life(happened[happened["lane"] != "retrieved"], dossier.steps, weight, created), now))
     (older, _), (newer, now) = told
     st.plotly_chart(
-        both_lives(older, newer, now, one.both_injected),
+        both_lives(
+            older, newer, now, Given(found.scope.days, one.older_injected, one.newer_injected, one.both_injected)
+        ),
         key="alert_lives",
         config=QUIET,
         alt="Both statements over time: weights, writes, corroborations, injections and outcomes",

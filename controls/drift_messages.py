@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from controls.messages import counted
+
+if TYPE_CHECKING:
+    from queries.drift.kept import Kept
 
 
 def drift_needs_one_organization() -> None:
@@ -39,16 +44,53 @@ def triage_needs_an_operator() -> None:
     st.caption("You may see these alerts. Deciding about them takes the role operator; an administrator grants it.")
 
 
-def triage_read_only(*, kept: bool) -> None:
+def triage_read_only(kept: Kept) -> None:
     """A store that is only read here, or has nowhere to keep triage."""
-    st.info(
-        "Alerts can be seen and not triaged here: no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to "
-        "a login that may write schema `rankscope`, and start again."
-        if kept
-        else "Alerts can be seen and not triaged here: this store has no tables of schema `rankscope` to keep triage "
-        "in. `python -m jobs migrate` makes them.",
-        icon=":material/edit_off:",
-    )
+    if kept.triage:
+        why = (
+            "no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to a login that may write schema "
+            "`rankscope`, and start again."
+        )
+    elif kept.nothing:
+        why = "this store has no tables of schema `rankscope` to keep triage in. `python -m jobs migrate` makes them."
+    else:
+        lacking = ", ".join(f"`{name}`" for name in kept.missing)
+        why = f"this store is of an older revision and lacks {lacking}. `python -m jobs migrate` adds them."
+    st.info(f"Alerts can be seen and not triaged here: {why}", icon=":material/edit_off:")
+
+
+def missing_here(kept: Kept) -> str:
+    """What a store keeps nothing of, for the trust strip; names of our own tables and columns only."""
+    if kept.nothing:
+        return "this store keeps no triage and no opposition pairs: every alert is new, the default pairs hold"
+    gone = [
+        *([] if kept.states else ["where alerts stand"]),
+        *([] if kept.earlier else ["which alerts were reopened"]),
+        *([] if kept.verdicts else ["verdicts by threshold"]),
+        *([] if kept.decisions else ["how long alerts were open"]),
+        *([] if kept.pairs else ["opposition pairs"]),
+    ]
+    fixed = [
+        *([] if kept.triage else ["alerts cannot be decided about"]),
+        *([] if kept.pair_changes else ["opposition pairs cannot be changed"]),
+        *([f"not shown: {', '.join(gone)}"] if gone else []),
+    ]
+    return f"this store is of an older revision and lacks {', '.join(kept.missing)}: {'; '.join(fixed)}"
+
+
+def no_history() -> None:
+    """A store that does not keep when alerts were decided: which were open on a day cannot be told."""
+    st.caption("Alerts over time are counted by the history of decisions, which this store does not keep whole.")
+
+
+def reports_follow() -> None:
+    """A page that shows what the last pass found while the search at every threshold is still made."""
+    st.caption("Reports are offered as soon as every threshold has been searched.")
+
+
+def report_prepared_first(total: int) -> None:
+    """More alerts than a page holds: a report of them all needs a search of its own."""
+    st.caption(f"A report holds all {total:,} alerts at this threshold that pass the filters. They are searched first.")
 
 
 def report_too_large(rows: int) -> None:

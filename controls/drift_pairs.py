@@ -11,14 +11,14 @@ import streamlit as st
 from analysis.drift_pairs import checked_pairs
 from controls.access import NotAllowedError, require
 from controls.drift_triage import ALERTS
-from controls.loading import may_write, store
+from controls.loading import may_write, own_columns, store
 from controls.messages import counted
 from queries.aggregation_input import OppositionPairs
+from queries.drift.kept import kept
 from queries.drift.opposing import LONGEST, PairError, PairsEntry, SetPairs, changes, digest
 from queries.engine import LIST
 from queries.once import Outcome, make
 from queries.scope import Reach
-from queries.shape import keeps
 from ranking import DEFAULT_PAIRS
 
 if TYPE_CHECKING:
@@ -36,17 +36,17 @@ EXPLAINED = (
 def pairs(scope: Scope, principal: Principal) -> None:
     """The pairs in a part of the page that opens; those who may not change them see them all the same."""
     org = scope.org or ""
-    with store().reading(scope.reach, LIST, name="opposition pairs") as snapshot:
-        kept = keeps(snapshot, "opposition_changes")
-        stored = OppositionPairs(org).ask(snapshot) if kept else ()
-        entries = changes(snapshot, org) if kept else []
-    shown = stored or DEFAULT_PAIRS
     _told(org)
     with st.expander("Opposition pairs", key="pairs_open", on_change="rerun") as panel:
         if not panel.open:
             return
+        here = kept(own_columns())
+        with store().reading(scope.reach, LIST, name="opposition pairs") as snapshot:
+            stored = OppositionPairs(org).ask(snapshot) if here.pairs else ()
+            entries = changes(snapshot, org) if here.pair_changes else []
+        shown = stored or DEFAULT_PAIRS
         st.caption(f"{counted(len(shown), 'pair')}, {'set here' if stored else 'the defaults'}. {EXPLAINED}")
-        allowed = principal.may("operator") and kept and may_write()
+        allowed = principal.may("operator") and here.pair_changes and may_write()
         # the last change names the state: the same pairs may come back, and another organization may keep them too
         stamp = f"{org}_{entries[0].id if entries else 0}_{digest(stored)}"
         edited = _table(shown, stamp, editable=allowed)

@@ -8,14 +8,14 @@ import logging
 import re
 import shlex
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.drift import ChangedMeanwhileError, find_alerts, found_of, read_alerts
-from controls import drift_messages
+from analysis.drift import ChangedMeanwhileError, read_alerts, weigh
+from controls import drift_messages, drift_searching
 from controls.downloads import download
 from controls.exports import refuse_a_changed_role
 from controls.loading import store
@@ -25,11 +25,12 @@ from reports.about import About
 from reports.formats import FORMATS, WRITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Buffer
 
-    from analysis.alerts import Alert, AlertFilter, Found
+    from analysis.alerts import Alert, AlertFilter
+    from analysis.drift_search import Searched
     from controls.access import Principal
     from controls.drift import Drift
     from queries.scope import Scope
@@ -41,6 +42,7 @@ MOST_ROWS = 100_000
 MOST_BYTES = 50_000_000
 KIND = "drift-report"
 EXCERPTS = ("html", "pdf")
+PREPARED = "drift_prepared"
 
 
 class ReportTooLargeError(Exception):
@@ -61,28 +63,30 @@ class Capped(io.BytesIO):
 class DriftReport:
     """What a click on one of the buttons gives: the alerts that pass a filter, as they are by then.
 
-    ``ready`` is the search that the page has made already; the bundle makes its own, because it shows the SQL.
+    ``searched`` is the search that the page has made already. This process never makes one: where a statement has
+    changed since, the worker does.
     """
 
     principal: Principal
     scope: Scope
     filter: AlertFilter
-    ready: Callable[[], Found] | None = None
+    searched: Searched | None = field(default=None, repr=False)
 
     def content(self, form: Form, file_name: str) -> bytes:
-        """Search, write, record, and only then hand out; refused as ``Export`` is where the role has changed."""
+        """Weigh, write, record, and only then hand out; refused as ``Export`` is where the role has changed."""
         refuse_a_changed_role(self.principal)
-        if self.ready is not None and form != "bundle":
+        if self.searched is not None:
             try:
-                return self._content(form, file_name, self.ready)
+                return self._content(form, file_name, self.searched)
             except ChangedMeanwhileError:
                 log.info("export kind=%s searched anew: a statement had changed", KIND)
-        return self._content(form, file_name, lambda: find_alerts(store(), self.scope, self.filter))
+        return self._content(form, file_name, drift_searching.search_now(self.scope, self.filter.threshold))
 
-    def _content(self, form: Form, file_name: str, search: Callable[[], Found]) -> bytes:
+    def _content(self, form: Form, file_name: str, searched: Searched) -> bytes:
         out, counts = Capped(), Counter[str]()
         with recording(store()) as asked:
-            found = search()
+            asked.go_on(searched.asked)
+            found = weigh(store(), self.scope, self.filter, searched)
             if len(found.fingerprints) > MOST_ROWS:
                 raise ReportTooLargeError(f"expected at most {MOST_ROWS:,} alerts, found {len(found.fingerprints):,}")
             about = About.of(self.scope, self.filter, found, asked.asked)
@@ -110,14 +114,13 @@ def report_buttons(
     *,
     version: str = "",
     rows: int | None = None,
-    ready: Callable[[], Found] | None = None,
+    searched: Searched | None = None,
 ) -> None:
-    """A button per format; nothing is searched or built before the click, and the command line stands beside them."""
-    st.subheader("Reports", anchor=False)
+    """A button per format; nothing is built before the click."""
     if rows is not None and rows > MOST_ROWS:
         drift_messages.report_too_large(rows)
     else:
-        report = DriftReport(principal, scope, filter, ready)
+        report = DriftReport(principal, scope, filter, searched)
         with st.container(horizontal=True, gap="small"):
             for form, kept in FORMATS.items():
                 offered = download(stem(scope.org or "", version), kept.ending)
@@ -135,21 +138,46 @@ def report_buttons(
             f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB a download fails: use the command. "
             "Every file taken is recorded with your name."
         )
-    with st.expander("The same from the command line"):
-        st.code(command(scope, filter), language=None, wrap_lines=True)
 
 
 def of_page(found: Drift, principal: Principal) -> None:
-    """The buttons for what a page lists; its own search is used again where it left nothing out."""
-    whole = found.left_out == 0
-    report_buttons(
-        principal,
-        found.scope,
-        found.wanted,
-        version=found.searched.version,
-        rows=len(found.listed) if whole else None,
-        ready=(lambda: found_of(found.searched, len(found.every), found.listed)) if whole else None,
-    )
+    """The buttons for what a page lists, from its own search; the command line stands beside them."""
+    st.subheader("Reports", anchor=False)
+    searched = _whole(found)
+    if searched is not None:
+        rows = None if found.left_out else len(found.listed)
+        report_buttons(
+            principal, found.scope, found.wanted, version=found.searched.version, rows=rows, searched=searched
+        )
+    command_line(found.scope, found.wanted)
+
+
+def command_line(scope: Scope, chosen: AlertFilter) -> None:
+    """The command that writes the same alerts, whatever their number."""
+    with st.expander("The same from the command line"):
+        st.code(command(scope, chosen), language=None, wrap_lines=True)
+
+
+def _whole(found: Drift) -> Searched | None:
+    """A search that holds every alert at this threshold; None while it is made, drawn with a way to stop it."""
+    if found.complete and not found.left_out:
+        return found.searched
+    question, threshold = drift_searching.asked(found.scope), found.wanted.threshold
+    if not found.complete:
+        drift_messages.reports_follow()
+        if drift_searching.follow(question) is not None:
+            st.rerun()  # it was over before this was drawn
+        return None
+    name = (question, threshold)
+    if st.session_state.get(PREPARED) != name:
+        drift_messages.report_prepared_first(found.total)
+        st.button("Search them all", key="prepare_report", on_click=_prepare, args=(name,), icon=":material/search:")
+        return None
+    return drift_searching.whole(question, threshold)
+
+
+def _prepare(name: tuple[drift_searching.Asked, float]) -> None:
+    st.session_state[PREPARED] = name
 
 
 def stem(org: str, version: str) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.drift import SPOKEN, STORED
+from analysis.drift_standing import found_up_to
 from controls import drift_messages, glossary
 from controls.access import NotAllowedError, require
 from controls.drift_worklist import SIGNS, neighbours, open_alert, state_of
@@ -75,8 +76,8 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
         st.text(f"Note: {triage.note}")
     if not principal.may("operator"):
         drift_messages.triage_needs_an_operator()
-    elif not (found.kept and may_write()):
-        drift_messages.triage_read_only(kept=found.kept)
+    elif not (found.kept.triage and may_write()):
+        drift_messages.triage_read_only(found.kept)
     else:
         _decide(found, one, principal)
     _history(found, one)
@@ -175,9 +176,11 @@ def decide(
     until = one.triage.snoozed_until if state == "snoozed" else None
     if days is not None:
         until = datetime.now(UTC) + timedelta(days=days)
+    # an alert that was found at one threshold alone may well be found at higher ones
+    up_to = one.most if one.most > one.least else found_up_to(store(), org, one)
     change = SetTriage(
         org, one.fingerprint, one.triage.version, STORED.get(state, state), request, principal.name,
-        one.older.id, one.newer.id, one.kind.value, one.most, threshold, verdict, owner, note, until,
+        one.older.id, one.newer.id, one.kind.value, up_to, threshold, verdict, owner, note, until,
     )  # fmt: skip
     return make(store(), Reach((org,)), change, "triage")
 
@@ -199,7 +202,7 @@ def _line(entry: TriageEntry) -> str:
 
 
 def _history(found: Drift, one: Listed) -> None:
-    if not one.triage.version:
+    if not one.triage.version or not found.kept.triage:
         return
     with store().reading(found.scope.reach, LIST, name="triage history") as snapshot:
         entries = history(snapshot, found.scope.org or "", one.fingerprint)

@@ -9,12 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from charts.look import DISPUTED
-from controls import glossary
-from controls.address import said, say
+from controls import drift_filters, glossary
+from controls.address import say
 from controls.loading import store
 from controls.messages import MISSING, counted, number
 from queries.drift.observed import Texts
 from queries.engine import LIST
+from queries.scope import isolated
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 PAGE = 50
 SNIPPET = 300  # characters of a statement in the list
+LONGEST_WORD = 22  # characters of an evidence word in the list
+ROW, HEAD = 35, 38  # pixels
+HEIGHT = 668  # beside the filters, which are as tall
 SIGNS = {
     "new": "● new",
     "acknowledged": "◐ acknowledged",
@@ -42,12 +46,6 @@ def state_of(one: Listed, found: Drift) -> str:
     return REOPENED if reopened else SIGNS[one.triage.state]
 
 
-def opened() -> str | None:
-    """The fingerprint in the address."""
-    name = said("alert")
-    return name if name is not None and name.isalnum() and len(name) <= 64 else None  # noqa: PLR2004 - twice a fingerprint
-
-
 def open_alert(fingerprint: str | None) -> None:
     """Put an alert into the address, or take it out."""
     say(alert=fingerprint)
@@ -56,24 +54,25 @@ def open_alert(fingerprint: str | None) -> None:
 def worklist(found: Drift) -> None:
     """One page of the listed alerts, worst first."""
     pages = max(1, -(-len(found.listed) // PAGE))
-    page = _page(pages)
+    page = min(drift_filters.page() or 1, pages)
     rows = found.listed[(page - 1) * PAGE : page * PAGE]
     texts = _texts(found, rows)
     older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
     fingerprints = tuple(one.fingerprint for one in rows)
-    chosen = opened()
+    chosen = drift_filters.opened()
     shown = pd.DataFrame(
         {
             "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
-            "state": [state_of(one, found) for one in rows],
             "harm": [one.harm for one in rows],
-            "severity": [one.severity for one in rows],
-            "parts": [[dict(one.parts).get(name, 0.0) for name in glossary.SEVERITY_PARTS] for one in rows],
-            "both": [_counted(one.both_injected) for one in rows],
-            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
-            "kind": [one.kind.value for one in rows],
+            "conflict": [f"{_words(one, 'older')} ↔ {_words(one, 'newer')}" for one in rows],
             "older": older,
             "newer": newer,
+            "state": [state_of(one, found) for one in rows],
+            "kind": [one.kind.value for one in rows],
+            "both": [_counted(one.both_injected) for one in rows],
+            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
+            "severity": [one.severity for one in rows],
+            "parts": [[dict(one.parts).get(name, 0.0) for name in glossary.SEVERITY_PARTS] for one in rows],
             **{name: [dict(one.parts).get(name) for one in rows] for name in glossary.SEVERITY_PARTS},
             "overlap": [one.overlap for one in rows],
             "arose": [one.newer.created_at for one in rows],
@@ -86,17 +85,18 @@ def worklist(found: Drift) -> None:
     st.caption(
         f"{counted(len(found.listed), 'alert')}, the most harmful first"
         + (f": {number((page - 1) * PAGE + 1)} to {number((page - 1) * PAGE + len(rows))}." if pages > 1 else ".")
+        + (f" Chosen among the {number(len(found.every))} most severe of {number(found.total)}." * bool(found.left_out))
     )
     st.dataframe(
         shown,
         hide_index=True,
         key=f"worklist_{page}",
-        height=458,
+        height=min(HEIGHT, HEAD + ROW * len(rows)),
         column_config={
             "open": st.column_config.ButtonColumn(
-                "", width=72, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
+                "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
             ),
-            "state": st.column_config.TextColumn("State", width=118),
+            "state": st.column_config.TextColumn("State", width=112),
             "harm": _bar("Harm", glossary.HARM),
             "severity": _bar("Severity", glossary.SEVERITY),
             "parts": st.column_config.BarChartColumn(
@@ -108,8 +108,9 @@ def worklist(found: Drift) -> None:
                 help=glossary.SEVERITY_IN_PARTS,
             ),
             "kind": st.column_config.TextColumn("Kind", width=90),
-            "older": st.column_config.TextColumn("Older says", width=260),
-            "newer": st.column_config.TextColumn("Newer says", width=260),
+            "conflict": st.column_config.TextColumn("Conflict", width=150, help=glossary.CONFLICT_WORDS),
+            "older": st.column_config.TextColumn("Older says", width=190),
+            "newer": st.column_config.TextColumn("Newer says", width=190),
             "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
             "injected": st.column_config.TextColumn("Injected", width=75, help=glossary.SIDES_INJECTED),
             **{
@@ -147,12 +148,6 @@ def _bar(label: str, explained: str) -> ColumnConfig:
     )
 
 
-def _page(pages: int) -> int:
-    value = said("page") or ""
-    page = int(value) if value.isascii() and value.isdigit() and len(value) <= 4 else 1  # noqa: PLR2004 - of any list
-    return min(max(page, 1), pages)
-
-
 def _turned(key: str) -> None:
     page = st.session_state[key]
     say(page=None if page == 1 else str(page))
@@ -175,6 +170,13 @@ def _snippet(texts: dict[str, TextRow], one: Listed, side: str) -> str:
     if row is None:
         return "no longer stored"
     return " ".join(row.content.split()) + ("…" if row.characters > len(row.content) else "")
+
+
+def _words(one: Listed, side: str) -> str:
+    """The words of one side that the finding rests on, each cut where it is long."""
+    words = (" ".join(word.text.split()) for word in one.evidence if word.side == side)
+    cut = (word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…" for word in words)
+    return ", ".join(map(isolated, cut)) or MISSING
 
 
 def _counted(value: int | None) -> str:

@@ -230,7 +230,11 @@ ALERTS_REACHED = "Open alerts of which at least one statement was injected in th
 ALERTS_BOTH = (
     "Open alerts of which both statements were injected into one session of the window: its agent had to choose."
 )
-ALERTS_RIGHT = "Of this organization's judged alerts at or above the threshold, those resolved and not false positives."
+ALERTS_CONFIRMED = (
+    "Of this organization's judged alerts that are found at this threshold, the share that was resolved and not "
+    "dismissed as a false positive: how often an alert was worth raising. Shown from ten verdicts on."
+)
+AROSE_SINCE = "Hides alerts whose newer statement was written before this day, UTC."
 HARM = (
     "Severity · (1 + reach + 2 · together) / 4, with reach = min(1, log₂(1 + injections of both sides) / 10) and "
     "together = min(1, log₂(1 + sessions given both) / 5). A quarter of the severity while nobody was given either."
@@ -245,6 +249,7 @@ SEVERITY_PARTS = {
 }
 GIVEN_BOTH = "Sessions of the window that were given both."
 SIDES_INJECTED = "Retrievals of the window that injected the older / the newer."
+CONFLICT_WORDS = "The words that the finding rests on: those of the older statement, then those of the newer."
 CLAIM_OVERLAP = "Share of the smaller claim's words that both have."
 AROSE = "When the newer one was written."
 

@@ -93,7 +93,7 @@ def leave(here: str, page: str, target: Mapping[str, str | list[str]]) -> None:
     """Open another page at exactly this address, and remember what is left for whoever comes back."""
     left = st.session_state.setdefault(LEFT, {})
     shown = {name: value if isinstance(value, str) else value[-1] for name, value in target.items()}
-    left[here, _key(shown)] = st.query_params.to_dict()
+    left[here, _key(shown)] = _present()
     while len(left) > REMEMBERED:
         del left[next(iter(left))]
     st.switch_page(page, query_params=target)
@@ -101,9 +101,14 @@ def leave(here: str, page: str, target: Mapping[str, str | list[str]]) -> None:
 
 def _come_back(here: str) -> None:
     was = st.session_state.get(LEFT, {}).get((here, _key(st.query_params.to_dict())))
-    if was is not None and was != st.query_params.to_dict():
+    if was is not None and was != _present():
         st.query_params.from_dict(was)
         st.rerun()
+
+
+def _present() -> dict[str, list[str]]:
+    """All that the address says, also where it says several things under one name."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def _key(address: Address) -> frozenset[tuple[str, str]]:

@@ -25,7 +25,7 @@ from queries.errors import StoreError
 from queries.isolation import gap
 from queries.principals import principal_row
 from queries.scope import NOTHING, Reach, Scope, is_storable
-from queries.shape import LogShape, log_shape
+from queries.shape import LogShape, columns, log_shape
 from queries.version import data_version
 from ranking.corroboration import Corroboration
 from ranking.mmr import Mmr
@@ -251,6 +251,13 @@ def shape(scope_key: str = "store") -> LogShape:  # noqa: ARG001 - the same for 
     """Which recommended columns the store's log has."""
     with store().reading(NOTHING, AGGREGATE) as snapshot:
         return log_shape(snapshot)
+
+
+@st.cache_data(ttl=60, max_entries=1, show_spinner=False)
+def own_columns(scope_key: str = "store") -> dict[str, frozenset[str]]:  # noqa: ARG001 - the same for everyone: only column names
+    """The tables of schema rankscope and their columns, which a store of an older revision has fewer of."""
+    with store().reading(NOTHING, LIST) as snapshot:
+        return columns(snapshot, "rankscope")
 
 
 @st.cache_data(ttl=60, max_entries=1, show_spinner=False)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from controls.observation import Dossier
 
 PART, TABS = "part", "pick_part"
+ALERTS_PAGE = "drift_alerts.py"
 
 
 def tabs(labels: Sequence[str]) -> Sequence[TabContainer]:
@@ -194,14 +195,15 @@ def contradictions(found: Dossier) -> None:
         st.caption(f"The {len(found.contradictions)} most severe of {number(total)}.")
     for place, (_, row) in enumerate(found.contradictions.iterrows()):
         with st.container(border=True):
-            _contradiction(place, row)
+            _contradiction(place, row, str(found.scope.org))
 
 
-def _contradiction(place: int, row: pd.Series[Any]) -> None:
+def _contradiction(place: int, row: pd.Series[Any], org: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         measured = f"severity {row['severity']:.3g} of 100 · overlap {row['overlap']:.3g}"
         st.text(f"✕ {row['kind']} · {measured} · rule {row['rule']}")
         st.button("Open the other", key=f"other_{place}", on_click=_go, args=(row["other"],), type="tertiary")
+        st.button("Alert", key=f"alert_{place}", on_click=_to_alert, args=(org, row["fingerprint"]), type="tertiary")
     age = "newer" if row["side"] == "older" else "older"
     who = [f"the {age} side", *(str(row[name]) for name in ("agent_id", "session_id") if not pd.isna(row[name]))]
     if not pd.isna(row["created_at"]):
@@ -218,6 +220,10 @@ def _contradiction(place: int, row: pd.Series[Any]) -> None:
     shows = " · ".join(f"{where} {words}" for where, words in quoted.items() if words)
     if shows:
         st.text(f"Shown by: {shows}")
+
+
+def _to_alert(org: str, fingerprint: str) -> None:
+    links.go(ALERTS_PAGE, org=org, alert=fingerprint)
 
 
 def _go(observation: str) -> None:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     Asked = tuple[str, Mapping[str, Any], Scope, Mapping[str, Any] | None, str | None]
 
 AT_ONCE = 0.3  # seconds; what is ready within them never shows that it was waited for
-POLL = 0.5
+POLL = 0.25  # whoever waits a second or two should not wait half of one more
 WHO, STOPPED = "working_who", "working_stopped"
+LATE = 60.0  # seconds for which a run may wait for a free worker
+STILL = "The computation did not begin in time. Try again in a minute."
 
 
 def wait(
@@ -32,12 +34,13 @@ def wait(
     words: str,
     beside: Mapping[str, Any] | None = None,
     version: str | None = None,
+    as_text: bool = False,
 ) -> Any:  # noqa: ANN401 - JSON, as the task returned it
     """The value of a task, or None while it is at work, was stopped or failed, which is then drawn here.
 
     A rerun finds the same run again. ``words`` say what is being done; ``beside`` are parameters that make no other
     question. ``version`` is that of the data the task reads; without it, the store's. Only constants in ``words``:
-    they go to Markdown.
+    they go to Markdown. ``as_text`` leaves the JSON to whoever keeps what they read from it.
     """
     pool, question = loading.workers(), question_of(task, params, scope)
     asked = (task, dict(params), scope, beside, version)
@@ -48,7 +51,7 @@ def wait(
     job = _ask(*asked)
     job.over.wait(AT_ONCE)
     if job.state == "done":
-        return job.value()
+        return job.text if as_text else job.value()
     if job.over.is_set():
         _over(job.sentence, asked)
     else:
@@ -60,6 +63,28 @@ def begin(task: str, params: Mapping[str, Any], scope: Scope) -> None:
     """Have a task under way before its value is waited for; one that this session stopped stays so."""
     if question_of(task, params, scope) not in _stopped():
         _ask(task, dict(params), scope, None)
+
+
+def ready(task: str, params: Mapping[str, Any], scope: Scope, *, version: str | None = None) -> str | None:
+    """The JSON of a task if it is there by now; otherwise it is under way, unless this session stopped it."""
+    question = question_of(task, params, scope)
+    if question in _stopped() and ((known := loading.workers().find(question)) is None or known.state != "done"):
+        return None
+    job = _ask(task, dict(params), scope, None, version)
+    return job.text if job.state == "done" else None
+
+
+class NotMadeError(Exception):
+    """A task that came to nothing, in one sentence."""
+
+
+def fetch(task: str, params: Mapping[str, Any], scope: Scope, version: str) -> str:
+    """The JSON of a task, waited for however long it may take: for a click that has no page to draw on."""
+    job = loading.workers().ask(task, params, scope, version, who=f"click {token_hex(8)}")
+    job.over.wait(job.limit + LATE)
+    if job.state != "done":
+        raise NotMadeError(job.sentence or STILL)
+    return job.text
 
 
 def glance(task: str, params: Mapping[str, Any], scope: Scope) -> Any:  # noqa: ANN401 - JSON, as the task returned it

@@ -27,7 +27,8 @@ class Task:
 
 TASKS: dict[str, Task] = {
     "compare": Task("analysis.compared:compare_in_worker"),
-    "drift": Task("analysis.drift_json:search_in_worker"),
+    "drift": Task("analysis.drift_json:search_in_worker", models=False),
+    "drift_whole": Task("analysis.drift_json:whole_in_worker", models=False),
     "replay": Task("analysis.replay_json:replay_in_worker"),
     "sensitivity": Task("analysis.replay_json:map_in_worker"),
     "corroboration": Task("analysis.corroboration:agree_in_worker", models=False),

@@ -14,8 +14,10 @@ from controls import (
     drift_messages,
     drift_pairs,
     drift_reports,
+    drift_searching,
     drift_triage,
     drift_worklist,
+    messages,
 )
 from controls.view import view
 
@@ -40,32 +42,33 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
 
 
 def main(scope: Scope, principal: Principal) -> None:
-    """Figures and trends beside the sliders, the worklist, and the alert that was opened."""
-    searched = drift.search(scope)
+    """Figures, the worklist beside the sliders, the alert that was opened, and how it went over time."""
+    messages.ignored_in_link(drift_filters.ignored())
+    searched = drift_searching.search(scope, drift_filters.threshold())
     if searched is None:
         return
     top, opened_place = st.container(), st.container()
     with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
-        picture, panel = st.container(width=drift.PICTURE), st.container(width=drift.PANEL)
+        work, panel = st.container(width=drift.LIST), st.container(width=drift.PANEL)
     with panel:
-        agents = {side.agent_id for one in searched[0].found for side in (one.older, one.newer)}
+        agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
         wanted, below = drift_filters.choose(agent for agent in agents if agent)
-    found = drift.gather(scope, *searched, wanted, datetime.now(UTC))
+    found = drift.gather(scope, searched, wanted, datetime.now(UTC))
     with top:
         drift.trust(found)
         drift.figures(found)
-    opened = drift_worklist.opened()
+    opened = drift_filters.opened()
     if opened is not None:
         with opened_place:  # on top: whoever opened it by a link or a key need not look for it
             draw_opened(found, opened, principal)
-    with picture:
-        drift.draw_trends(found)
+    with work:
+        if found.listed:
+            drift_worklist.worklist(found)
+        else:
+            drift_messages.no_alerts(filtered=bool(found.every))
     with below:
         drift.draw_precision(found)
-    if found.listed:
-        drift_worklist.worklist(found)
-    else:
-        drift_messages.no_alerts(filtered=bool(found.every))
+    drift.draw_trends(found)
     drift_reports.of_page(found, principal)
     drift_pairs.pairs(scope, principal)
 

@@ -37,7 +37,7 @@ LIMIT = 10_000  # observations of a scope, the newest (000)
 LONGEST = 20_000  # characters of one observation that are compared: ten thousand of these still fit in memory
 READING = 30.0  # seconds one statement of a pass may take
 # Raise it when a pass finds other things in the same data: every scope is then computed anew.
-PROCEDURE = "1"
+PROCEDURE = "2"
 # Written out: as a parameter the status would keep a generic plan from the index of active rows.
 ACTIVE: ColumnElement[str] = literal_column("'active'")
 READ = ("org_id", "id", "content", "weight", "created_at", "agent_id", "session_id")

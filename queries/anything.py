@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import Numeric, Text, and_, cast, func, literal, or_, select
+from sqlalchemy import Numeric, Text, and_, case, cast, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
@@ -145,7 +145,8 @@ class AlertsOf:
     def statement(self) -> Select[Any]:
         """Its kind stands for a name."""
         orgs, found = schema.organizations, own_schema.contradictions
-        severity = func.round(cast(found.c.severity, Numeric), 2)
+        shown = func.round(cast(found.c.severity, Numeric), case((found.c.severity < 10, 2), else_=1))  # noqa: PLR2004
+        severity = func.trim_scale(shown)  # three digits, as a worklist has them
         told = func.concat(found.c.kind, literal(" contradiction, severity "), severity)
         return (
             select(found.c.fingerprint, found.c.org_id, shown_name(orgs), told)

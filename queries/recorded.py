@@ -12,7 +12,7 @@ from sqlalchemy import event
 from queries.engine import SET_LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from queries.engine import Store
 
@@ -44,6 +44,11 @@ class Recording:
             self.statements[text].times += 1
         else:
             self.statements[text] = Recorded(text, _plain(parameters))
+
+    def go_on(self, earlier: Iterable[Recorded]) -> None:
+        """Begin with what was asked elsewhere for the same piece of work."""
+        for one in earlier:
+            self.statements[one.text] = Recorded(one.text, dict(one.parameters), one.times)
 
     def asked(self) -> list[Recorded]:
         """What has been asked so far."""

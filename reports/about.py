@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, time, timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol, get_args
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from analysis.alerts import AlertFilter, Found
+    from analysis.alerts import AlertFilter, Found, Opposed
 
 FORMAT_VERSION = 1
 # What decides the bytes of a file: another version of one of these is another input.
@@ -115,6 +115,7 @@ class About:
                 "set_apart": self.found.set_apart,
             },
             "detected": self.found.detected,
+            "opposition_pairs": None if self.found.opposed is None else self.found.opposed._asdict(),
             "permalink": self.permalink or None,
         }
 
@@ -139,6 +140,7 @@ class About:
             *([] if self.window is None else [("Injections", _days(*self.window))]),
             ("As of", f"{self.as_of:%Y-%m-%d} (UTC)"),
             ("Data version", found.data_version),
+            *([] if found.opposed is None else [("Opposition pairs", _pairs(found.opposed))]),
         ]
         return facts if not self.permalink else [*facts, ("Address", self.permalink)]
 
@@ -157,11 +159,11 @@ def versions() -> dict[str, str]:
 def permalink(place: Place, chosen: AlertFilter) -> str:
     """The address that shows the same alerts in the dashboard, below wherever it is served.
 
-    None, as an empty text, for what only a command can ask: the page has a slider's steps, one agent and no first day.
+    None, as an empty text, for what only a command can ask: the page has a slider's steps and whole days.
     """
-    agents = sorted(chosen.agents or ())
     whole = chosen.least_severity == int(chosen.least_severity)
-    if chosen.threshold not in STEPS or not whole or len(agents) > 1 or chosen.since is not None:
+    first = chosen.since if chosen.since is None else chosen.since.astimezone(UTC)
+    if chosen.threshold not in STEPS or not whole or (first is not None and first.time() != time.min):
         return ""
     last = place.until - timedelta(days=1)
     states = (
@@ -176,11 +178,18 @@ def permalink(place: Place, chosen: AlertFilter) -> str:
         "t": f"{chosen.threshold:g}",
         "sev": f"{chosen.least_severity:g}" if chosen.least_severity else None,
         "kind": None if chosen.kinds is None else ",".join(sorted(str(kind) for kind in chosen.kinds)),
-        "agent": agents[0] if agents else None,
+        "agent": sorted(chosen.agents or ()) or None,  # each by itself: a name may hold any character
         # the page says nothing where only what is open is shown
         "state": None if set(states) == set(OPEN) else ",".join(states).replace(" ", "_"),
+        "since": None if first is None else f"{first:%Y-%m-%d}",
     }
-    return f"/drift_alerts?{urlencode({name: value for name, value in told.items() if value is not None}, safe=',')}"
+    known = {name: value for name, value in told.items() if value is not None}
+    return f"/drift_alerts?{urlencode(known, safe=',', doseq=True)}"
+
+
+def _pairs(opposed: Opposed) -> str:
+    whose = "the defaults" if opposed.defaults else "the organization's own"
+    return f"{opposed.number:,}, {whose}, digest {opposed.digest}"
 
 
 def _days(first: datetime, end: datetime) -> str:

@@ -148,7 +148,8 @@ def _link(number: int, shown: int) -> str:
 def _list(listed: Sequence[str], shown: int) -> str:
     if not listed:
         return ""
-    heads = '<th class="right">No.</th><th>Kind</th><th>Rule</th><th class="right">Severity</th><th>State</th>'
+    right = "".join(f'<th class="right">{name}</th>' for name in ("Harm", "Severity"))
+    heads = f'<th class="right">No.</th><th>Kind</th><th>Rule</th>{right}<th>State</th>'
     more = f"<p>The list names the first {len(listed):,} of {shown:,}.</p>" if len(listed) < shown else ""
     table = f"<table><tr>{heads}<th>Newer statement</th></tr>{''.join(listed)}</table>"
     return f'<div class="scroll">{table}</div>{more}<h2>Evidence</h2>'
@@ -157,7 +158,8 @@ def _list(listed: Sequence[str], shown: int) -> str:
 def _line(alert: Alert, number: int) -> str:
     return (
         f'<tr><td class="right">{_link(number, number)}</td><td class="nowrap">{escape(str(alert.kind))}</td>'
-        f'<td>{tenant(alert.rule, 80)}</td><td class="right">{digits(alert.severity)}</td>'
+        f'<td>{tenant(alert.rule, 80)}</td><td class="right">{digits(alert.harm)}</td>'
+        f'<td class="right">{digits(alert.severity)}</td>'
         f'<td class="nowrap">{escape(alert.triage.state)}</td>'
         f'<td class="nowrap">{when(alert.newer.created_at)}</td></tr>'
     )

@@ -25,12 +25,23 @@ UNRELATED = "The staging certificate expires in spring."
 
 
 def add_pair(
-    owner: Owner, org: str, name: str, texts: tuple[str, str], project: str | None = "api", *, days: int = 3
+    owner: Owner,
+    org: str,
+    name: str,
+    texts: tuple[str, str],
+    project: str | None = "api",
+    *,
+    days: int = 3,
+    by: str | None = None,
 ) -> tuple[str, str]:
-    """An older and a newer statement by two agents, the newer ``days`` old and the older a week more."""
+    """An older and a newer statement by two agents, the newer ``days`` old and the older a week more.
+
+    ``by`` names agent and session of both sides instead.
+    """
     made = [
         add_observation(
-            owner, org, f"{name}-{side}", text, project, agent_id=f"agent-{side}", session_id=f"ses-{name}-{side}",
+            owner, org, f"{name}-{side}", text, project, agent_id=by or f"agent-{side}",
+            session_id=by or f"ses-{name}-{side}",
             created_at=sample.TODAY - timedelta(days=days + (7 if side == "older" else 0)),
         )
         for side, text in zip(("older", "newer"), texts, strict=True)

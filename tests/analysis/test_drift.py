@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from math import exp, log2
 from random import Random
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import pytest
 from analysis import drift
 from analysis.alerts import AlertFilter, Listed
 from analysis.drift import ChangedMeanwhileError, find_alerts, harm, read_alerts
-from analysis.drift_json import from_json, to_json
+from analysis.drift_json import from_text, search_in_worker, to_json, worst_of
 from analysis.drift_search import STEPS, search
 from queries.engine import Store, make_engine
 from queries.recorded import recording
@@ -160,7 +162,35 @@ class TestThresholds:
     @pytest.mark.usefixtures("acme")
     def test_a_search_survives_its_way_through_json(self, store: Store) -> None:
         found = search(store, window("org_a"))
-        assert from_json(to_json(found)) == (found, 0)
+        assert from_text(json.dumps(to_json(found))) == found
+        told = from_text(
+            json.dumps(search_in_worker(SimpleNamespace(store=store), window("org_a"), {}, lambda *_: None))  # type: ignore[arg-type]
+        )
+        assert replace(told, asked=(), as_of=found.as_of) == found
+        assert any("FROM observations" in one.text for one in told.asked)
+
+    def test_of_very_many_the_worst_of_each_threshold_travel_and_counts_stay_whole(
+        self, store: Store, owner: Owner
+    ) -> None:
+        """Twelve statements of one port, each another: 66 pairs; and two pairs beside them."""
+        sample.add_organization(owner, "org_a")
+        for number in range(12):
+            created = sample.TODAY - timedelta(days=number)
+            add_observation(
+                owner, "org_a", f"n{number}", PORTS[0].replace("8080", str(7000 + number)), created_at=created
+            )
+        add_pair(owner, "org_a", "logs", LOGS, days=90)
+        add_pair(owner, "org_a", "retries", RETRIES, days=90)
+        whole = search(store, window("org_a"))
+        cut = from_text(json.dumps(to_json(worst_of(whole, 10))))
+        assert len(cut.found) < len(whole.found)
+        for threshold in STEPS:
+            every = whole.at(threshold)
+            assert cut.total(threshold) == whole.total(threshold) == len(every)
+            worst = sorted(every, key=lambda one: (-one.severity, one.fingerprint))[:10]
+            assert list(cut.at(threshold)) == worst, "with the frequency that all of them give"
+        assert (whole.total(0.5), len(cut.at(0.5))) == (68, 10)
+        assert worst_of(whole, 1_000) is whole
 
 
 class TestExposure:

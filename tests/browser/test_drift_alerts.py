@@ -55,7 +55,8 @@ def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer
             add_given(keeper, org, f"s{session}", list(retries))
     for number, hostile in enumerate((*MARKUP, *MARKDOWN)):
         subject = f"The z{number}q collector listens on port"
-        add_pair(keeper, "org_c", f"h{number}", (f"{subject} 8080. {hostile}", f"{subject} 9090. {hostile}"))
+        texts = (f"{subject} 8080. {hostile}", f"{subject} 9090. {hostile}")
+        add_pair(keeper, "org_c", f"h{number}", texts, hostile, by=hostile)
     started = AppServer(
         DATABASE_URL=cluster.plain_url("dash_read", database),
         RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", database),

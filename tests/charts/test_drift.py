@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analysis.drift_figures import AGE_NAMES
 from charts.drift import precision_curve, trends
-from charts.drift_timeline import Life, both_lives
+from charts.drift_timeline import Given, Life, both_lives
 from charts.statement import COLUMNS, HIDDEN, LONGEST, excerpt, lines, statement
 from tests.hostile import TEXTS
 
@@ -63,8 +63,8 @@ def test_a_curve_without_verdicts_says_that_it_collects_them() -> None:
     shares = pd.DataFrame(
         {"threshold": [0.3, 0.5], "share": [0.8, None], "low": [0.6, None], "high": [0.9, None], "judged": [20, 3]}
     )
-    assert precision_curve(shares, 0.5).layout.title.text == "Collecting data: 3 judged here"
-    assert precision_curve(shares, 0.3).layout.title.text == "80% right (60%–90%, n = 20)"
+    assert precision_curve(shares, 0.5).layout.title.text == "Collecting verdicts: 3 so far"
+    assert precision_curve(shares, 0.3).layout.title.text == "80% confirmed (60%–90%, n = 20)"
 
 
 def test_both_lives_on_one_axis() -> None:
@@ -74,8 +74,12 @@ def test_both_lives_on_one_axis() -> None:
         happened[name] = pd.to_datetime(happened[name])
     steps = pd.DataFrame({"recorded_at": [], "previous_weight": [], "new_weight": []})
     life = Life(happened, steps, 0.5, now)
-    figure = both_lives(life, life, now, 1)
-    assert figure.layout.title.text == "Injected 3 and 3 times, both into 1 session"
+    figure = both_lives(life, life, now, Given(30, 2, 1, 1))
+    assert figure.layout.title.text == (
+        "Injected 3 and 3 times in all<br>2 and 1 in the window's 30 days, both into 1 session"
+    )
+    unlogged = both_lives(life, life, now, Given(30, None, None, None))
+    assert unlogged.layout.title.text == "Injected 3 and 3 times in all"
     assert set(figure.layout.yaxis2.categoryarray) == {
         "older: written", "older: injected", "newer: written", "newer: injected",
     }  # fmt: skip

@@ -6,9 +6,10 @@ import streamlit as st
 
 from analysis.alerts import AlertFilter
 from controls.access import current_principal
-from controls.drift_reports import report_buttons
+from controls.drift_reports import command_line, report_buttons
 from queries.scope import Scope
 
 day = datetime(2026, 3, 1, tzinfo=UTC).date()
 scope = Scope.of_days(current_principal().reach, day, day, "org '<b>")
 report_buttons(current_principal(), scope, AlertFilter(0.5), version="abc", rows=int(st.query_params["rows"]))
+command_line(scope, AlertFilter(0.5))

@@ -7,19 +7,18 @@ import json
 import re
 import shlex
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 
 from analysis.alerts import OPEN, AlertFilter
-from analysis.drift import find_alerts, found_of, read_alerts
-from analysis.drift_json import from_json, to_json
-from analysis.drift_search import search
+from analysis.drift import find_alerts, read_alerts
+from analysis.drift_json import from_text, search_in_worker, whole_in_worker
 from controls import drift_reports
 from controls.access import NotAllowedError, Principal
 from controls.downloads import download
-from controls.drift import gather
 from controls.drift_reports import DriftReport, ReportTooLargeError, command, stem
 from controls.loading import store
 from jobs.__main__ import parser, run
@@ -36,13 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from analysis.alerts import Found
+    from analysis.drift_search import Searched
     from tests.conftest import Cluster
 
 ANN = Principal("ann", "viewer", frozenset({"org_a"}), "local")
 VERA = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
 PAGE = ROOT / "tests" / "controls" / "drift_reports_page.py"
 SUBJECTS = ("one", "two", "three")
+TODAY_BEGAN = TODAY.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +73,18 @@ def recorded(cluster: Cluster, database: str) -> dict[str, Any]:
     return dict(zip(columns.split(", "), row, strict=True))
 
 
+def searched(scope: Scope, threshold: float | None = None) -> Searched:
+    """What the worker hands to a page, of every threshold or of one."""
+    memory, params = SimpleNamespace(store=store()), {"threshold": threshold}
+    task = search_in_worker if threshold is None else whole_in_worker
+    return from_text(json.dumps(task(memory, scope, params, lambda *_: None)))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_click_gives_the_filtered_set_and_leaves_a_record(
     cluster: Cluster, database: str, scope: Scope, form: Any  # noqa: ANN401 - a format
 ) -> None:  # fmt: skip
-    content = DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")
+    content = DriftReport(ANN, scope, AlertFilter(0.5), searched(scope)).content(form, "name")
     row = recorded(cluster, database)
     told = row.pop("filter")
     assert row == {
@@ -91,22 +98,22 @@ def test_a_click_gives_the_filtered_set_and_leaves_a_record(
         assert [one["fingerprint"] for one in json.loads(content)["alerts"]] == [one.fingerprint for one in alerts]
 
 
-def test_what_the_page_has_searched_is_used_again_and_gives_the_same(scope: Scope) -> None:
-    searched: list[Found] = []
+def test_a_click_never_searches_in_this_process(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the page's search every format comes at once, from none by the worker's; both are what a command writes."""
+    page, whole = searched(scope), searched(scope, threshold=0.5)
+    assert ({one.least for one in page.found}, {one.least for one in whole.found}) == ({0.3}, {0.5})
+    expected = find_alerts(store(), scope, AlertFilter(0.5)).data_version
 
-    def ready() -> Found:
-        found, left_out = from_json(json.loads(json.dumps(to_json(search(store(), scope)))))
-        page = gather(scope, found, left_out, AlertFilter(0.5), found.as_of)
-        searched.append(found_of(page.searched, len(page.every), page.listed))
-        return searched[-1]
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a search in the server's own process")
 
-    for form, searches in (("csv", 1), ("json", 2), ("bundle", 2)):
-        fresh = DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")  # type: ignore[arg-type]
-        again = DriftReport(ANN, scope, AlertFilter(0.5), ready).content(form, "name")  # type: ignore[arg-type]
-        assert again == fresh
-        assert len(searched) == searches, form
-    assert {one.data_version for one in searched} == {find_alerts(store(), scope, AlertFilter(0.5)).data_version}
-    assert {one.least for one in searched[0].listed} == {0.3}, "the page has searched for more than the command"
+    monkeypatch.setattr("analysis.drift.search", refused)
+    monkeypatch.setattr("analysis.drift_search.detect_contradictions", refused)
+    for form in ("csv", "json", "bundle"):
+        made = {DriftReport(ANN, scope, AlertFilter(0.5), one).content(form, "name") for one in (page, whole, None)}
+        assert len(made) == 1, form
+    told = json.loads(DriftReport(ANN, scope, AlertFilter(0.5), page).content("json", "name"))
+    assert told["about"]["data_version"] == expected
 
 
 def test_the_command_that_the_page_shows_writes_the_same_bytes(
@@ -117,15 +124,16 @@ def test_the_command_that_the_page_shows_writes_the_same_bytes(
     assert run(shlex.split(command(scope, wanted))[3:]) == 0
     (written,) = tmp_path.iterdir()
     assert written.name == "drift-report.zip"
-    assert written.read_bytes() == DriftReport(ANN, scope.named("org_a <b>"), wanted).content("bundle", "name")
+    taken = DriftReport(ANN, scope.named("org_a <b>"), wanted, searched(scope)).content("bundle", "name")
+    assert written.read_bytes() == taken
 
 
 def test_a_text_that_changed_since_the_page_was_drawn_is_searched_anew(
     cluster: Cluster, database: str, scope: Scope
 ) -> None:
-    before = find_alerts(store(), scope, AlertFilter(0.5))
+    before = searched(scope)
     cluster.run("update observations set content = content || ' Since June.' where org_id = 'org_a'", database)
-    told = json.loads(DriftReport(ANN, scope, AlertFilter(0.5), lambda: before).content("json", "name"))
+    told = json.loads(DriftReport(ANN, scope, AlertFilter(0.5), before).content("json", "name"))
     assert len(told["alerts"]) == len(SUBJECTS)
     assert all(one["older"]["content"].endswith(" Since June.") for one in told["alerts"])
 
@@ -137,13 +145,14 @@ def test_above_the_caps_nothing_is_handed_out_or_recorded(
     assert (drift_reports.MOST_ROWS, drift_reports.MOST_BYTES) == (100_000, 50_000_000)
     before = cluster.run("select count(*) from rankscope.exports", database)
     monkeypatch.setattr(drift_reports, "MOST_ROWS", 2)
+    report = DriftReport(ANN, scope, AlertFilter(0.5), searched(scope))
     with pytest.raises(ReportTooLargeError, match="at most 2 alerts, found 3"):
-        DriftReport(ANN, scope, AlertFilter(0.5)).content("csv", "name")
+        report.content("csv", "name")
     monkeypatch.setattr(drift_reports, "MOST_ROWS", 3)
     monkeypatch.setattr(drift_reports, "MOST_BYTES", 1_000)
     for form in ("csv", "pdf", "bundle"):
         with pytest.raises(ReportTooLargeError, match="at most 1,000 bytes"):
-            DriftReport(ANN, scope, AlertFilter(0.5)).content(form, "name")
+            report.content(form, "name")
     assert cluster.run("select count(*) from rankscope.exports", database) == before
 
 
@@ -155,7 +164,7 @@ def test_texts_that_are_too_long_are_refused_before_they_are_written(
     who = Principal("ann", "viewer", frozenset({"org_c"}), "local")
     with application(cluster.plain_url("dash_read", database)):
         scope = Scope.of_days(who.reach, TODAY.date(), TODAY.date(), "org_c")
-        report = DriftReport(who, scope, AlertFilter(0.5))
+        report = DriftReport(who, scope, AlertFilter(0.5), searched(scope))
         for form in ("bundle", "md", "csv"):
             with pytest.raises(ReportTooLargeError, match="at most 150,000 bytes"):
                 report.content(form, "name")
@@ -171,7 +180,7 @@ def test_a_role_that_changed_since_the_page_was_drawn_gets_nothing(
     """Granted as shown: a file; for another organization, in another role, or not at all: none, and no record."""
     granted = "insert into rankscope.principals (name, role, orgs) values ('vera', 'viewer', '{org_a}')"
     cluster.run(granted, database)
-    report = DriftReport(VERA, scope, AlertFilter(0.5))
+    report = DriftReport(VERA, scope, AlertFilter(0.5), searched(scope))
     assert report.content("csv", "name")
     before = cluster.run("select count(*) from rankscope.exports", database)
     for change in ("update rankscope.principals set orgs = '{org_b}'", "update rankscope.principals set orgs = null",
@@ -217,13 +226,15 @@ def test_the_permalink_is_the_pages_own_address() -> None:
     assert permalink(scope, AlertFilter(0.5)) == f"{always}&t=0.5&state={every}"
     chosen = AlertFilter(0.35, 25.0, frozenset({Kind.VALUE}), frozenset({"a b"}), frozenset(OPEN))
     assert permalink(scope, chosen) == f"{always}&t=0.35&sev=25&kind=value&agent=a+b"
+    several = AlertFilter(0.5, agents=frozenset({"b,c", "a&d=e"}), states=frozenset(OPEN), since=TODAY_BEGAN)
+    assert permalink(scope, several) == f"{always}&t=0.5&agent=a%26d%3De&agent=b,c&since={day}"
 
 
 @pytest.mark.parametrize(
     "chosen",
-    [AlertFilter(0.52), AlertFilter(0.1), AlertFilter(0.5, 25.5), AlertFilter(0.5, agents=frozenset({"a", "b"})),
-     AlertFilter(0.5, since=TODAY)],
-    ids=["between steps", "below the slider", "severity", "agents", "since"],
+    [AlertFilter(0.52), AlertFilter(0.1), AlertFilter(0.5, 25.5),
+     AlertFilter(0.5, since=TODAY_BEGAN + timedelta(hours=12))],
+    ids=["between steps", "below the slider", "severity", "within a day"],
 )  # fmt: skip
 def test_what_the_page_cannot_show_has_no_permalink(chosen: AlertFilter) -> None:
     assert permalink(Scope.of_days(EVERYTHING, TODAY.date(), TODAY.date(), "org_a"), chosen) == ""

@@ -137,6 +137,13 @@ class TestParts:
         assert said(test, "observation") == str(planted.opposite)
         assert test.code[0].value == OPPOSITE
 
+    def test_a_contradiction_leads_to_its_alert(self, opened: Opened, planted: Planted, owner: Owner) -> None:
+        test = opened(observation=str(planted.id), part="Contradictions", org="org_b")
+        test.button(key="alert_0").click().run()
+        assert [title.value for title in test.title] == ["Drift Alerts"]
+        found = owner.execute("select fingerprint from rankscope.contradictions where org_id = 'org_a'").fetchall()
+        assert (said(test, "org"), said(test, "alert")) == ("org_a", found[0][0])
+
     def test_neighbours_by_vector_and_by_bits(self, opened: Opened, planted: Planted) -> None:
         near, alike = (table.value for table in opened(observation=str(planted.id), part="Neighbours").dataframe)
         assert list(near["id"]) == [str(one) for one in planted.alike]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from analysis.alerts import Alert, AlertFilter, Found, Side, Triage
+from analysis.alerts import Alert, AlertFilter, Found, Opposed, Side, Triage
 from ranking import Evidence
 from ranking.contradictions import Kind
 from reports.about import About
@@ -81,7 +81,16 @@ def about(**fields: Any) -> About:  # noqa: ANN401 - About's own
     """What the reports of these tests are about."""
     given: dict[str, Any] = {
         "filter": AlertFilter(0.5),
-        "found": Found((), 9_876, 12_345, 678, "0123456789abcdef", NOW, procedure="d 7"),
+        "found": Found(
+            (),
+            9_876,
+            12_345,
+            678,
+            "0123456789abcdef",
+            NOW,
+            procedure="d 7",
+            opposed=Opposed("feed00c0ffee1234", 7, defaults=False),
+        ),
         "org_id": "org_a",
         "org_name": "Alder & Sons",
         "project_id": None,

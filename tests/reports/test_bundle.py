@@ -84,6 +84,7 @@ class TestContent:
         assert (manifest["as_of"], manifest["data_version"]) == ("2026-03-29", "0123456789abcdef")
         assert manifest["counts"]["alerts"] == 30 + len(TEXTS)
         assert manifest["permalink"] == "/drift_alerts?org=org_a"
+        assert manifest["opposition_pairs"] == {"digest": "feed00c0ffee1234", "number": 7, "defaults": False}
         assert set(manifest["versions"]) >= {"python", "report_format", "SQLAlchemy"}
         assert (manifest["versions"]["zlib"], manifest["versions"]["detector"]) == (zlib.ZLIB_RUNTIME_VERSION, "d 7")
 

@@ -109,3 +109,11 @@ def test_nothing_found_is_said() -> None:
     page = written([])
     assert "No alert passed the choice above." in page
     assert "<article" not in page
+
+
+def test_the_list_has_harm_by_which_it_is_ordered() -> None:
+    found = Read(written(alerts(3)))
+    assert found.texts["th"] == ["No.", "Kind", "Rule", "Harm", "Severity", "State", "Newer statement"]
+    columns = len(found.texts["th"])
+    assert found.texts["td"][3::columns] == ["79.9", "79.8", "79.7"]
+    assert found.texts["td"][4::columns] == ["98", "97", "96"]

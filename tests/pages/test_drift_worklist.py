@@ -1,0 +1,228 @@
+"""Working off Drift Alerts through the page: filters and their address, decisions, hostile names, very long texts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from analysis.alerts import AlertFilter
+from analysis.drift import find_alerts
+from jobs.aggregation import refresh
+from queries.aggregation_input import AggregationScopes
+from queries.engine import Store, make_engine
+from queries.scope import Reach
+from tests import sample
+from tests.drift_store import LOGS, PORTS, RETRIES, add_pair, window
+from tests.hostile import TEXTS
+from tests.jobs.test_worker import until
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+PAGE = "drift_alerts.py"
+HOSTILE = tuple(text for text in TEXTS if len(text) <= 200)
+
+
+@pytest.fixture(scope="module")
+def database(cluster: Cluster, template: str) -> Iterator[str]:
+    """Organizations that differ in what they hold, so that one worker serves all tests.
+
+    Acme: three contradictions, aggregated. Drake: hostile names of agents, sessions and projects. Elm: a hundred
+    observations of a megabyte each, fifty contradictions.
+    """
+    name = cluster.create(template)
+    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+        for org, called in (("org_a", "Acme"), ("org_d", "Drake"), ("org_e", "Elm")):
+            sample.add_organization(owner, org, called)
+        for key, texts, days in (("ports", PORTS, 3), ("logs", LOGS, 40), ("retries", RETRIES, 50)):
+            add_pair(owner, "org_a", key, texts, days=days)
+        for number, hostile in enumerate(HOSTILE):
+            texts = (PORTS[0].replace("dispatch", f"z{number}q"), PORTS[1].replace("dispatch", f"z{number}q"))
+            add_pair(owner, "org_d", f"h{number}", texts, hostile, by=hostile)
+        owner.execute(
+            """insert into observations (org_id, id, project_id, agent_id, content, content_hash, created_at)
+               select 'org_e', gen_random_uuid(), 'api', 'agent-' || mod(n, 3),
+                      'The z' || n / 2 || 'q collector listens on port ' || 8000 + mod(n, 2) || '. '
+                        || repeat('x', 1000000), n, now() - n * interval '1 minute'
+                 from generate_series(0, 99) n"""
+        )
+    store = Store(*(make_engine(cluster.url(login, name), name="passes") for login in ("dash_read", "dash_write")))
+    with store.reading(Reach(("org_a",))) as snapshot:
+        scopes = AggregationScopes(Reach(("org_a",))).ask(snapshot)
+    assert {refresh(store, found).outcome for found in scopes} == {"done"}
+    store.close()
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def keeper(cluster: Cluster, database: str) -> Iterator[Owner]:
+    with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
+        yield owner
+
+
+@pytest.fixture(scope="module")
+def prints(cluster: Cluster, database: str) -> dict[str, tuple[str, ...]]:
+    """The fingerprints of each organization, the most harmful first."""
+    store = Store(make_engine(cluster.url("dash_read", database), name="prints"))
+    orgs = ("org_a", "org_d", "org_e")
+    found = {org: find_alerts(store, window(org), AlertFilter(0.5)).fingerprints for org in orgs}
+    store.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def started(cluster: Cluster, database: str) -> Iterator[AppTest]:
+    patched = pytest.MonkeyPatch()
+    patched.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", database))
+    with application(cluster.plain_url("dash_read", database)) as test:
+        test.run()
+        yield test
+    patched.undo()
+
+
+@pytest.fixture
+def page(started: AppTest) -> Any:  # noqa: ANN401 - a function
+    def show(*, whole: bool = True, **said: str | list[str]) -> AppTest:
+        started.query_params.clear()
+        for name, value in said.items():
+            started.query_params[name] = value
+        started.switch_page(PAGE).run()
+        if whole:
+            until(lambda: started.run().get("download_button") and not started.get("progress"), limit=90)
+        assert not started.exception
+        return started
+
+    return show
+
+
+def figures(test: AppTest) -> dict[str, tuple[str, str]]:
+    return {metric.label: (metric.value, metric.delta) for metric in test.metric}
+
+
+def table(test: AppTest) -> Any:  # noqa: ANN401 - a frame
+    return next(frame.value for frame in test.dataframe if "harm" in frame.value)
+
+
+def press(test: AppTest, label: str) -> AppTest:
+    next(button for button in test.button if button.label == label).click().run()
+    assert not test.exception
+    return test
+
+
+def test_what_the_last_pass_found_is_there_at_once(page: Any) -> None:  # noqa: ANN401 - a function
+    """No worker has been started yet: the first run of the page shows the figures, and those of the search agree."""
+    test = page(org="org_a", whole=False)
+    first = figures(test)
+    assert first["Listed"] == ("3", "of 3")
+    listed = table(test)
+    test = page(org="org_a")
+    assert figures(test) == first
+    assert table(test).equals(listed)
+
+
+def test_statements_stand_early_in_the_list(page: Any) -> None:  # noqa: ANN401 - a function
+    listed = table(page(org="org_a"))
+    assert list(listed)[:6] == ["open", "harm", "conflict", "older", "newer", "state"]
+    assert listed.set_index("older").loc[PORTS[0], "conflict"] == "8080 ↔ 9090"
+
+
+def test_what_a_link_says_and_cannot_be_is_named(page: Any) -> None:  # noqa: ANN401 - a function
+    odd = {"t": "0.52", "sev": "101", "state": "new,odd", "kind": "odd", "agent": "x" * 201, "since": "yesterday"}
+    test = page(org="org_a", page="first", alert="../x", **odd)
+    (told,) = (line.value for line in test.warning)
+    named = "Threshold, Least severity, State, Kind, Agent, Arose since, Page, Opened alert"
+    assert told == f"Not understood in this link, and ignored: {named}. The default is shown instead."
+    assert figures(test)["Listed"] == ("3", "of 3")
+    assert [line.value for line in page(org="org_a", t="0.55", since="2020-02-29").warning] == []
+
+
+def test_several_agents_and_a_first_day_stand_in_the_address(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", agent=["agent-older", "nobody, really"])
+    assert test.multiselect(key="pick_agent").value == ["agent-older", "nobody, really"]
+    assert len(table(test)) == 3
+    test.multiselect(key="pick_agent").set_value(["nobody, really"]).run()
+    assert test.query_params["agent"] == "nobody, really"
+    assert "No alert passes these filters" in test.info[0].value
+    test = page(org="org_a", since=f"{sample.TODAY - timedelta(days=10):%Y-%m-%d}")
+    assert list(table(test)["older"]) == [PORTS[0]]
+    assert "--since=" in test.code[-1].value
+    test.date_input(key="pick_since").set_value((sample.TODAY - timedelta(days=45)).date()).run()
+    assert len(table(test)) == 2
+    test.date_input(key="pick_since").set_value(None).run()
+    assert "since" not in test.query_params
+    assert len(table(test)) == 3
+
+
+def test_snooze_reopen_and_owner(page: Any, keeper: Owner, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
+    name = prints["org_a"][0]
+    test = page(org="org_a", alert=name)
+    stored = "select state, version, owner, note, snoozed_until from rankscope.drift_triage where fingerprint = %s"
+    next(box for box in test.selectbox if box.label == "Snooze for").set_value(30).run()
+    before = datetime.now(UTC)
+    press(test, "Snooze")
+    row = keeper.execute(stored, (name,)).fetchone()
+    assert row is not None
+    assert row[:2] == ("snoozed", 1)
+    assert timedelta(days=30) <= row[4] - before <= timedelta(days=30, minutes=1)
+    assert figures(test)["Listed"] == ("2", "of 3")
+    assert any(f"◌ snoozed · until {row[4]:%-d %b %Y}" in line.value for line in test.text)
+    for label, text in (("Note", "not now"), ("Owner", "rosa")):
+        next(entry for entry in test.text_input if entry.label == label).set_value(text).run()
+    press(test, "Save note and owner")
+    kept = keeper.execute(stored, (name,)).fetchone()
+    assert kept == ("snoozed", 2, "rosa", "not now", row[4]), "a note leaves the snooze where it was"
+    press(test, "Reopen as new")
+    assert keeper.execute(stored, (name,)).fetchone() == ("new", 3, "rosa", "not now", None)
+    assert figures(test)["Listed"] == ("3", "of 3")
+    assert any("● new · owner rosa" in line.value for line in test.text)
+    told = next(frame.value for frame in test.dataframe if "change" in frame.value)
+    assert list(told["change"]) == ["● new", "◌ snoozed", "◌ snoozed"]
+    assert keeper.execute("select distinct found_up_to from rankscope.drift_triage").fetchall() == [(1.0,)]
+
+
+def test_hostile_names_are_shown_and_nothing_else(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
+    """HOS-1: agents, sessions and projects, in the list, the filters and the opened alert, never as Markdown."""
+    assert len(prints["org_d"]) == len(HOSTILE)
+    test = page(org="org_d", alert=prints["org_d"][0])
+    shown = [*table(test)["project"]]
+    while len(shown) < len(HOSTILE):
+        test = page(org="org_d", page=str(len(shown) // 50 + 1), alert=prints["org_d"][-1])
+        shown += list(table(test)["project"])
+    assert sorted(shown) == sorted(HOSTILE)
+    assert {f"{text} / {text}" for text in table(test)["project"]} == set(table(test)["agents"])
+    assert set(test.multiselect(key="pick_agent").options) == set(HOSTILE)
+    facts = next(frame.value for frame in test.dataframe if "what" in frame.value).set_index("what")
+    assert facts.loc["agent", "newer"] == facts.loc["session", "older"]
+    assert facts.loc["agent", "newer"] in HOSTILE
+    sinks = (test.markdown, test.caption, test.info, test.warning, test.error, test.success, test.title, test.subheader)
+    said = "\n".join(str(element.value) for kind in sinks for element in kind)
+    labels = "\n".join(str(button.label) for button in test.button)
+    assert [text for text in HOSTILE if len(text) > 4 and (text in said or text in labels)] == []
+
+
+@pytest.mark.parametrize("name", ["'; drop table organizations; --", "<script>window.__x='script'</script>"])
+def test_a_hostile_agent_can_be_chosen(page: Any, name: str) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_d", agent=[name])
+    assert list(table(test)["agents"]) == [f"{name} / {name}"]
+
+
+def test_a_hundred_megabytes_are_a_small_page(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
+    """LOAD-10: 100 observations of 1 MB: the list carries beginnings, an opened alert what it can show."""
+    assert len(prints["org_e"]) == 50
+    test = page(org="org_e", alert=prints["org_e"][0])
+    assert figures(test)["Listed"] == ("50", "of 50")
+    elements = [each for each in test.main if hasattr(each, "proto") and hasattr(each.proto, "SerializeToString")]
+    assert 200_000 < sum(len(each.proto.SerializeToString()) for each in elements) < 1 << 20
+    assert table(test)["older"].str.len().max() <= 301
+    assert any("characters" in line.value for line in test.caption)
