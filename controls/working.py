@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jobs.worker_pool import Job
     from queries.scope import Scope
 
-    Asked = tuple[str, Mapping[str, Any], Scope, Mapping[str, Any] | None, str | None]
+    Asked = tuple[str, Mapping[str, Any], Scope, str | None]
 
 AT_ONCE = 0.3  # seconds; what is ready within them never shows that it was waited for
 POLL = 0.25  # whoever waits a second or two should not wait half of one more
@@ -32,18 +32,17 @@ def wait(
     scope: Scope,
     *,
     words: str,
-    beside: Mapping[str, Any] | None = None,
     version: str | None = None,
     as_text: bool = False,
 ) -> Any:  # noqa: ANN401 - JSON, as the task returned it
     """The value of a task, or None while it is at work, was stopped or failed, which is then drawn here.
 
-    A rerun finds the same run again. ``words`` say what is being done; ``beside`` are parameters that make no other
-    question. ``version`` is that of the data the task reads; without it, the store's. Only constants in ``words``:
-    they go to Markdown. ``as_text`` leaves the JSON to whoever keeps what they read from it.
+    A rerun finds the same run again. ``words`` say what is being done; only constants in them: they go to Markdown.
+    ``version`` is that of the data the task reads; without it, the store's. ``as_text`` leaves the JSON to whoever
+    keeps what they read from it.
     """
     pool, question = loading.workers(), question_of(task, params, scope)
-    asked = (task, dict(params), scope, beside, version)
+    asked = (task, dict(params), scope, version)
     if question in _stopped() and ((known := pool.find(question)) is None or known.state != "done"):
         _over(CANCELLED, asked)
         return None
@@ -62,7 +61,7 @@ def wait(
 def begin(task: str, params: Mapping[str, Any], scope: Scope) -> None:
     """Have a task under way before its value is waited for; one that this session stopped stays so."""
     if question_of(task, params, scope) not in _stopped():
-        _ask(task, dict(params), scope, None)
+        _ask(task, dict(params), scope)
 
 
 def ready(task: str, params: Mapping[str, Any], scope: Scope, *, version: str | None = None) -> str | None:
@@ -70,7 +69,7 @@ def ready(task: str, params: Mapping[str, Any], scope: Scope, *, version: str | 
     question = question_of(task, params, scope)
     if question in _stopped() and ((known := loading.workers().find(question)) is None or known.state != "done"):
         return None
-    job = _ask(task, dict(params), scope, None, version)
+    job = _ask(task, dict(params), scope, version)
     return job.text if job.state == "done" else None
 
 
@@ -92,7 +91,7 @@ def glance(task: str, params: Mapping[str, Any], scope: Scope) -> Any:  # noqa: 
     question = question_of(task, params, scope)
     if question in _stopped():
         return None
-    job = _ask(task, dict(params), scope, None)
+    job = _ask(task, dict(params), scope)
     if job.state == "done":
         return job.value()
     if not job.over.is_set():
@@ -118,13 +117,12 @@ def _ask(
     task: str,
     params: Mapping[str, Any],
     scope: Scope,
-    beside: Mapping[str, Any] | None,
     version: str | None = None,
     *,
     again: bool = False,
 ) -> Job:
     known = loading.version(scope.reach) if version is None else version
-    return loading.workers().ask(task, params, scope, known, who=_who(), beside=beside, again=again)
+    return loading.workers().ask(task, params, scope, known, who=_who(), again=again)
 
 
 @st.fragment(run_every=POLL)
@@ -163,11 +161,9 @@ def _stop(question: str) -> None:
     loading.workers().cancel(question, _who())
 
 
-def _again(
-    task: str, params: Mapping[str, Any], scope: Scope, beside: Mapping[str, Any] | None, version: str | None
-) -> None:
+def _again(task: str, params: Mapping[str, Any], scope: Scope, version: str | None) -> None:
     _stopped().discard(question_of(task, params, scope))
-    _ask(task, params, scope, beside, version, again=True)
+    _ask(task, params, scope, version, again=True)
 
 
 def _who() -> str:

@@ -100,15 +100,14 @@ class WorkerPool:
         version: str,
         *,
         who: str = "",
-        beside: Mapping[str, Any] | None = None,
         again: bool = False,
     ) -> Job:
-        """The run of this question, joined or else begun; ``beside`` are parameters that make it no other question."""
+        """The run of this question, joined or else begun."""
         request, question = _request(task, params, scope), question_of(task, params, scope)
         with self._change:
             job = self._jobs.get(question)
             if job is None or not _stands(job, version, again=again):
-                job = Job(question, version, request | {"params": {**params, **(beside or {})}}, self.tasks[task].limit)
+                job = Job(question, version, request, self.tasks[task].limit)
                 if self.closed:
                     _end(job, "failed", sentence=NOT_STARTED)
                 else:

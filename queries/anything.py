@@ -144,17 +144,15 @@ class AlertsOf:
 
     def statement(self) -> Select[Any]:
         """Its kind stands for a name."""
-        orgs, found = schema.organizations, own_schema.contradictions
+        found = own_schema.contradictions
         shown = func.round(cast(found.c.severity, Numeric), case((found.c.severity < 10, 2), else_=1))  # noqa: PLR2004
         severity = func.trim_scale(shown)  # three digits, as a worklist has them
         told = func.concat(found.c.kind, literal(" contradiction, severity "), severity)
         return (
-            select(found.c.fingerprint, found.c.org_id, shown_name(orgs), told)
-            .select_from(found.join(orgs, orgs.c.id == found.c.org_id))
-            .where(self.scope.reach.where(found.c.org_id), found.c.fingerprint == self.fingerprint)
+            _found(self.scope, found, found.c.fingerprint, told)
+            .where(found.c.fingerprint == self.fingerprint)
             .ext(distinct_on(found.c.org_id))
             .order_by(found.c.org_id, found.c.run_id.desc())
-            .limit(FOUND)
         )
 
 

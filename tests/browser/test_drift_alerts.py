@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 from playwright.sync_api import expect
 
@@ -21,24 +20,12 @@ from tests.hostile import MARKDOWN, MARKUP
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import psycopg
     from playwright.sync_api import Browser, Page
 
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
-
-
-@pytest.fixture(scope="module")
-def database(cluster: Cluster, template: str) -> Iterator[str]:
-    name = cluster.create(template)
-    yield name
-    cluster.drop(name)
-
-
-@pytest.fixture(scope="module")
-def keeper(cluster: Cluster, database: str) -> Iterator[Owner]:
-    with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
-        yield owner
 
 
 @pytest.fixture(scope="module")

@@ -140,11 +140,6 @@ class TestSharing:
         assert pool.ask("echo", {}, scope_of("acme", "cedar", org="acme"), "v1") is job
         assert finished(job).value()["reach"] == ["acme"]
 
-    def test_parameters_beside_the_question_make_no_other_run(self, pool: WorkerPool) -> None:
-        job = pool.ask("echo", {"n": 4}, SCOPE, "v1", beside={"at": 1})
-        assert pool.ask("echo", {"n": 4}, SCOPE, "v1", beside={"at": 2}) is job
-        assert finished(job).value()["params"] == {"n": 4, "at": 1}
-
     def test_results_are_kept_within_a_limit(self, pool: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(worker_pool, "KEPT", 3)
         jobs = [finished(pool.ask("echo", {"kept": n}, SCOPE, "v1")) for n in range(6)]
