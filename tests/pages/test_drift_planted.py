@@ -27,6 +27,7 @@ def database(cluster: Cluster, template: str) -> Iterator[str]:
     cluster.drop(name)
 
 
+@pytest.mark.long
 def test_every_planted_contradiction_is_listed_or_known_to_be_missed(cluster: Cluster, database: str) -> None:
     planted: dict[str, dict[str, int]] = {}
     for org, kind, count in cluster.run(
