@@ -33,6 +33,7 @@ WAYS: dict[str, Way] = {
     "integrity": ("feedback_impact.py", "The retrievals themselves", {}),
     "lost": ("health.py", "Who writes the log", {"part": "runs"}),
 }
+BY_FLAG: Way = ("what_if.py", "Whether the flag did it", {"show": "outcomes"})
 
 
 def sentence(memory: Memory, scope: Scope) -> None:
@@ -51,8 +52,10 @@ def sentence(memory: Memory, scope: Scope) -> None:
     told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
     more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
     st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared)}")
-    ways = {WAYS[each.measure.name][:2]: WAYS[each.measure.name] for each in worse[:NAMED]}
-    _ways([*_steered(memory, scope), *ways.values()])
+    steered = _steered(memory, scope)
+    # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
+    ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else {})
+    _ways([*steered, *{ways[each.measure.name][:2]: ways[each.measure.name] for each in worse[:NAMED]}.values()])
 
 
 def _ways(ways: list[Way]) -> None:

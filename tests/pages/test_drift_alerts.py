@@ -43,6 +43,7 @@ def address(cluster: Cluster, store_database: str, owner: Owner, monkeypatch: py
     """Acme with three contradictions, of which agents were given one; Birch with none."""
     sample.add_organization(owner, "org_a", "Acme")
     sample.add_organization(owner, "org_b", "Birch")
+    sample.add_session(owner, "org_b", "s")
     add_observation(owner, "org_b", "alone", UNRELATED)
     add_pair(owner, "org_a", "ports", PORTS)
     add_pair(owner, "org_a", "logs", LOGS, days=40)

@@ -149,6 +149,8 @@ class TestSentence:
         with health(address, org="org_a") as test:
             labels = [button.label for button in test.button]
         assert f"Since {NOW - 33 * DAY:%-d %b}: weighting off" in labels
+        assert "Whether the flag did it" in labels
+        assert "How sessions ended" not in labels
         with health(address, org="org_a", window="7d") as test:
             assert not [button for button in test.button if "weighting off" in button.label]
 

@@ -33,6 +33,7 @@ def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
     plant(owner, "org_a", "again")
     plant(owner, "org_a", "lossy", after=[0, 1, 1])
     sample.add_organization(owner, "org_b", "Birch")
+    sample.add_session(owner, "org_b", "s")
     return cluster.plain_url("dash_read", store_database)
 
 
