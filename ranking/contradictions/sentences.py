@@ -67,6 +67,16 @@ class Identities(NamedTuple):
         return Identities(*(bits[rows] for bits in self))
 
 
+class Stream(NamedTuple):
+    """All pieces in order: which one, of which sentence, surely in which clause and at most in which, its roles."""
+
+    index: npt.NDArray[np.int32]
+    owner: Ids
+    clause: Ids
+    whole: Ids
+    role: Ids
+
+
 class Sentences(NamedTuple):
     """The distinct sentences of some texts, cut into stretches at commas and joining words.
 
@@ -74,7 +84,7 @@ class Sentences(NamedTuple):
     its text (a number of its own if several hold it), and the rest is what the search needs to know of a stretch.
     ``coarse`` (one bit for each), ``fine`` (two) and ``vague`` are of all stretches that surely make one clause with
     it; ``clauses`` are those clauses' words, of which ``beside`` are weak or identifiers. ``wholes`` reach to where a
-    clause surely ends; ``told`` is false where they tell nothing.
+    clause surely ends; ``told`` is false where they tell nothing. ``said`` has a bit for every word that is neither.
     """
 
     written: list[str]
@@ -90,6 +100,7 @@ class Sentences(NamedTuple):
     whole: Ids
     wholes: csr_array
     told: Flags
+    said: Bits
     weak: Bits
     values: Bits
     identifiers: Bits
@@ -103,6 +114,8 @@ class Sentences(NamedTuple):
     against: Bits
     negators: Ids
     cued: Flags
+    distinct: list[str]
+    stream: Stream
 
 
 def _split(texts: Texts) -> tuple[list[str], Ids, Ids]:
@@ -172,7 +185,8 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     named = np.where(vocabulary.name[:, None], both, np.uint64(0))[index]
     # a sentence's first word is written large whatever it is
     named[first & (vocabulary.frame[index] == 0)] = 0
-    words, kept = _words(np.where(claims[clause_of][stretch], vocabulary.stems[index], -1), stretch)
+    stems = np.where(claims[clause_of][stretch], vocabulary.stems[index], -1)
+    words, kept = _words(stems, stretch)
     owners = owner[starts[kept]]
     clause = clause_of[kept]
     whole_of = np.cumsum(surely_apart(roles, first, starts)) - 1
@@ -186,6 +200,8 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         joined: Bits = np.bitwise_or.reduceat(bits, openings, axis=0) if len(openings) else bits
         return joined
 
+    strong = (vocabulary.weak == 0) & ~vocabulary.identifier
+    telling = np.where(strong, np.uint64(1) << (vocabulary.stems.astype(np.uint64) * _SPREAD >> _TOP), np.uint64(0))
     identifying = np.where(vocabulary.identifier[:, None], both, np.uint64(0))[index]
     identifiers = identifying[:, 0]
     counting = np.where([[piece[:1].isdigit()] for piece in distinct], both, np.uint64(0))[index]
@@ -206,6 +222,7 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         whole=whole_of[kept],
         wholes=_grouped(words, whole_of[kept]),
         told=told[whole_of[kept]],
+        said=union(np.where(stems < 0, np.uint64(0), telling[index])),
         weak=union(vocabulary.weak[index]),
         values=in_clause(np.where(vocabulary.value[:, None], both, np.uint64(0))[index])[clause],
         identifiers=union(identifiers),
@@ -219,6 +236,8 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         against=in_clause(vocabulary.against[index])[clause],
         negators=np.add.reduceat(_negators(vocabulary, index), starts)[kept],
         cued=np.add.reduceat(_cues(vocabulary, index), starts)[kept] > 0,
+        distinct=distinct,
+        stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles),
     )
 
 

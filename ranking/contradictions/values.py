@@ -41,6 +41,8 @@ _NAMED: dict[str, tuple[str, object]] = {
 _BELONGS = frozenset({*UNITS, *MONTHS, *SCALES, *_WORKING, *_TIMES, "and", "of"})
 _OFTEN = {"every": 1.0, "each": 1.0, "once": 1.0, "twice": 2.0}
 VALUE_STARTS = frozenset({*_NAMED, *MONTHS, *NUMBERS, *_OFTEN})
+# words that a value may take along, wherever they stand in it
+TAKEN_ALONG = VALUE_STARTS | _BELONGS | _PARTS_OF_DAY | _EVERY
 
 
 class Value(NamedTuple):
