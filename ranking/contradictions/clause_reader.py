@@ -32,7 +32,7 @@ _NOT_A_DENIAL = frozenset({"only", "just", "necessarily", "mention", "least"})
 _NOT_YET = frozenset({"yet", "sure", "certain"})
 _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
-_COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
+COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 _TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # a clause of fewer words and no verb is a heading
@@ -228,7 +228,7 @@ class ClauseReader:
             self.marks.add("unreal")
         if known.may and token.text != "May":
             self.marks.add("may")
-        if (known.word == "than" and before not in _COMPARED) or (
+        if (known.word == "than" and before not in COMPARED) or (
             known.word == "as" and self.lowers[max(at - 3, 0) : at].count("as")
         ):
             self.marks.add("compares")

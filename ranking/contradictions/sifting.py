@@ -1,142 +1,242 @@
-import re
-from functools import lru_cache
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 
-from ranking.contradictions.clauses import OPENERS
-from ranking.contradictions.cues import CUE_WORDS
-from ranking.contradictions.facts import facts
+from ranking.contradictions.foreseen import PLAIN, Trait, foreseen
 from ranking.contradictions.judging import PLENTY
 from ranking.contradictions.kinds import Kinds
-from ranking.contradictions.lexicon import CONDITIONS, KIND, PERIODS, WEAK
 from ranking.contradictions.sentences import Sentences
-from ranking.contradictions.stems import HEAD
-from ranking.contradictions.stretches import in_subject
-from ranking.contradictions.values import TAKEN_ALONG
+from ranking.contradictions.stems import alike
+from ranking.contradictions.stretches import Role, in_subject
 from ranking.contradictions.vocabulary import Bits, Flags, Ids
 
-# letters, digits and the signs that part words and clauses: whatever else there is, the reader of claims may take
-# several pieces for one, or one for several
-_PLAIN = re.compile(
-    r"""
-    (?:
-        [A-Za-z0-9 ]++
-      | [,:](?=\s|$)
-      | '(?<=[A-Za-z]')(?=[A-Za-z])
-      | -(?<=[A-Za-z]-)(?:(?=[A-Za-z]++(?![\d-]))|(?=[A-Za-z]*+\d[A-Za-z\d]*+(?:[ ,]|\.?$)))
-    )*+
-    [.!?]*
-    """,
-    re.VERBOSE,
-)
-# may be read with a number, a time, a cue or as a clause's opening, and then are no words of it
-_TAKEN = TAKEN_ALONG | PERIODS | CUE_WORDS | OPENERS | CONDITIONS | {"am", "pm", "etc", "vs", "approx"}
-_BIT = 63
+# words beside a conflict that judging allows: of opposed words on either side, of one value, of what did not end
+_OPPOSED, _BESIDE, _STILL = 2, 4, 3
+# words beside a value that make one slot of two
+_FRAME = 4
+_SPREAD, _TOP = np.uint64(0x9E3779B97F4A7C15), np.uint64(58)
+_NONE = np.uint64(0)
 
 
-class _Word(NamedTuple):
-    """What a piece may be to the reader of claims: two sets of bits for its stem's head, and what else it may do."""
+class _Sides(NamedTuple):
+    """A number for each side of pairs."""
 
-    stem: str = ""
-    low: int = 0
-    high: int = 0
-    sure: bool = False
-    small: bool = False
-    cue: bool = False
-    condition: bool = False
+    one: Ids
+    other: Ids
 
+    @property
+    def fewer(self) -> Ids:
+        return np.minimum(*self)
 
-@lru_cache(maxsize=1 << 16)
-def _word(piece: str) -> _Word:
-    word = piece.lower()
-    known = facts(word)
-    cue, condition = word in CUE_WORDS, known.condition
-    letter = len(piece) == 1 and piece.isupper()
-    if (known.stop and not letter) or known.key in WEAK:
-        return _Word(cue=cue, condition=condition)
-    # forms of one name have these letters in common
-    head = crc32(known.key[:HEAD].encode("utf-8", "replace"))
-    bit = 1 << (head & _BIT)
-    low, high = (bit, 0) if head & (_BIT + 1) else (0, bit)
-    sure = known.word.isalpha() and not (
-        letter or known.negator or known.time or known.relative_time or word in _TAKEN or known.key == "fail"
-    )
-    return _Word(known.key, low, high, sure, piece.islower() and known.word not in KIND, cue, condition)
+    @property
+    def more(self) -> Ids:
+        return np.maximum(*self)
+
+    @property
+    def turned(self) -> "_Sides":
+        return _Sides(self.other, self.one)
 
 
-class _Said(NamedTuple):
-    """Words of clauses or of wholes as bits, in two halves."""
+class _Stream(NamedTuple):
+    """The pieces of the sentences of some pairs, and where the pairs' clauses are among them.
 
+    A clause begins at one of ``openings``, a whole, which is as much as it may be, at one of ``wholes``.
+    """
+
+    stems: list[str]
     low: Bits
     high: Bits
+    trait: Ids
+    role: Ids
+    first: Flags
+    openings: Ids
+    wholes: Ids
+    clause: _Sides
+    whole: _Sides
 
-    @classmethod
-    def of(cls, low: Bits, high: Bits, starts: Ids, where: Flags | None = None) -> "_Said":
-        halves = (low, high) if where is None else (np.where(where, half, np.uint64(0)) for half in (low, high))
-        return cls(*(np.bitwise_or.reduceat(half, starts) for half in halves))
+    def has(self, trait: Trait) -> Flags:
+        """Which pieces have one of these traits."""
+        return (self.trait & int(trait)) != 0
 
-    def beyond(self, rows: Ids, other: "_Said", others: Ids) -> Ids:
-        """At least how many words each row has that the other table's has not."""
-        counts = [
-            np.bitwise_count(one[rows] & ~two[others]).astype(np.int64) for one, two in zip(self, other, strict=True)
-        ]
-        return counts[0] + counts[1]
+    def held(self, trait: Trait, *, in_clause: bool = False) -> tuple[Flags, Flags]:
+        """Whether each side has a piece with one of these traits: in all its clause may be, or in what it surely is."""
+        starts, rows = (self.openings, self.clause) if in_clause else (self.wholes, self.whole)
+        held = np.bitwise_or.reduceat(self.trait, starts) & int(trait) != 0
+        return held[rows.one], held[rows.other]
+
+    def counted(self, flags: Flags) -> _Sides:
+        """How many such pieces each side may have."""
+        counts = np.add.reduceat(flags.astype(np.int64), self.wholes)
+        return _Sides(counts[self.whole.one], counts[self.whole.other])
+
+    def beyond(self, sure: Flags, may: Flags) -> _Sides:
+        """At least how many of the sure pieces of each side's clause are none that the other side may have."""
+        counts = [np.zeros(len(self.clause.one), np.int64) for _ in self.clause]
+        for half in (self.low, self.high):
+            table = np.bitwise_or.reduceat(np.where(sure, half, _NONE), self.openings)
+            others = np.bitwise_or.reduceat(np.where(may, half, _NONE), self.wholes)
+            for side, (row, whole) in enumerate(zip(self.clause, self.whole.turned, strict=True)):
+                counts[side] += np.bitwise_count(table[row] & ~others[whole])
+        return _Sides(*counts)
+
+
+def _laid_out(read: Sentences, left: Ids, right: Ids) -> _Stream:
+    chosen = np.zeros(len(read.written), np.bool_)
+    chosen[read.owner[left]] = chosen[read.owner[right]] = True
+    at = np.flatnonzero(chosen[read.stream.owner])
+    codes = read.stream.index[at]
+    used = np.zeros(len(read.distinct), np.bool_)
+    used[codes] = True
+    pieces = [foreseen(read.distinct[number]) for number in np.flatnonzero(used).tolist()]
+    stems, lows, highs, traits = zip(*pieces, strict=True)
+    local = (np.cumsum(used) - 1)[codes]
+    role, first = read.stream.role[at], np.diff(read.stream.owner[at], prepend=-1) > 0
+    clause, whole = read.stream.clause[at], read.stream.whole[at]
+    openings, wholes = (np.flatnonzero(np.diff(groups, prepend=-1)) for groups in (clause, whole))
+    openings = openings[~_goes_on_after_comma(role, first, openings)]
+    places = (np.searchsorted(clause, read.clause[side]) for side in (left, right))
+    return _Stream(
+        stems=[stems[number] for number in local.tolist()],
+        low=np.array(lows, np.uint64)[local],
+        high=np.array(highs, np.uint64)[local],
+        trait=np.array(traits, np.int64)[local],
+        role=role,
+        first=first,
+        openings=openings,
+        wholes=wholes,
+        clause=_Sides(*(np.searchsorted(openings, place, "right") - 1 for place in places)),
+        whole=_Sides(*(np.searchsorted(whole[wholes], read.whole[side]) for side in (left, right))),
+    )
+
+
+def _goes_on_after_comma(role: Ids, first: Flags, openings: Ids) -> Flags:
+    """Which openings are a comma that parts nothing: "and" follows, and then no word that begins a clause."""
+    last = len(role) - 1
+    one, two = np.minimum(openings + 1, last), np.minimum(openings + 2, last)
+    goes_on = ((role[openings] & Role.COMMA) != 0) & ((role[one] & Role.LINKS) != 0) & ((role[two] & Role.STARTS) == 0)
+    within: Flags = goes_on & ~first[openings] & ~first[one] & ~first[two] & (openings + 2 <= last)
+    return within
 
 
 def sift(read: Sentences, left: Ids, right: Ids, kinds: Kinds) -> Flags:
     """Which pairs of stretches may conflict by what their clauses surely say; wherever there is doubt, they may."""
-    chosen = np.zeros(len(read.written), np.bool_)
-    chosen[read.owner[left]] = chosen[read.owner[right]] = True
-    at = np.flatnonzero(chosen[read.stream.owner])
-    if not len(at):
-        return np.ones(len(left), np.bool_)
-    codes = read.stream.index[at]
-    used = np.zeros(len(read.distinct), np.bool_)
-    used[codes] = True
-    numbers = np.flatnonzero(used)
-    words = [_word(read.distinct[number]) for number in numbers.tolist()]
-    local = (np.cumsum(used) - 1)[codes]
-    stems, lows, highs, sures, smalls, cues, conditions = zip(*words, strict=True)
-    low, high = np.array(lows, np.uint64)[local], np.array(highs, np.uint64)[local]
-    clause, whole = read.stream.clause[at], read.stream.whole[at]
-    openings, wholes = np.flatnonzero(np.diff(clause, prepend=-1)), np.flatnonzero(np.diff(whole, prepend=-1))
-    sizes = np.diff(np.append(wholes, len(at)))
-
-    def in_whole(flags: tuple[bool, ...]) -> Flags:
-        held: Flags = np.logical_or.reduceat(np.array(flags, np.bool_)[local], wholes)
-        return held
-
-    sure = np.array(sures, np.bool_)[local] & ~np.repeat(in_whole(conditions), sizes)
-    small = sure & np.array(smalls, np.bool_)[local]
-    subject = sure & in_subject(read.stream.role[at], openings)
-    opens = np.zeros(len(at), np.bool_)
-    opens[wholes] = True
+    if not len(left):
+        return np.zeros(0, np.bool_)
+    stream = _laid_out(read, left, right)
+    # what is read with the number before it is no word
+    before = np.where(stream.first, 0, np.append(0, stream.trait[:-1]))
+    taken = stream.has(Trait.UNIT) & (before & int(Trait.NUMBER) != 0)
+    word = stream.has(Trait.WORD) & (stream.low | stream.high != 0) & ~taken
+    sizes = np.diff(np.append(stream.wholes, len(word)))
+    conditional = np.bitwise_or.reduceat(stream.trait, stream.wholes) & int(Trait.CONDITION) != 0
+    sure = stream.has(Trait.SURE) & ~np.repeat(conditional, sizes)
+    opens = np.zeros(len(word), np.bool_)
+    opens[stream.wholes] = True
     # a clause that may go on with what comes before has its subject there
-    subject &= np.repeat(opens[openings], np.diff(np.append(openings, len(at))))
-    all_said = _Said.of(low, high, wholes)
-    said, in_small, in_front = (_Said.of(low, high, openings, where) for where in (sure, small, subject))
-    ones, others = (np.searchsorted(clause[openings], read.clause[side]) for side in (left, right))
-    one_wholes, other_wholes = (np.searchsorted(whole[wholes], read.whole[side]) for side in (left, right))
-
-    def beyond(table: _Said) -> tuple[Ids, Ids]:
-        return table.beyond(ones, all_said, other_wholes), table.beyond(others, all_said, one_wholes)
-
-    one, other = beyond(said)
-    fewer, more = np.minimum(one, other), np.maximum(one, other)
-    one_small, other_small = beyond(in_small)
-    one_front, other_front = beyond(in_front)
-    framed = (one_front == 0) | (other_front == 0)
-    named = kinds.named | kinds.swapped | kinds.held
-    may = (
-        (kinds.opposed & (fewer <= 2) & (more <= 4))
-        | (kinds.negated & (fewer == 0) & (more <= 1))
-        | (kinds.valued & (((fewer == 0) & (more <= 4)) | framed))
-        | (named & ((one_small == 0) | (one <= 1)) & ((other_small == 0) | (other <= 1)))
-    )
+    in_front = in_subject(stream.role, stream.openings)
+    in_front &= np.repeat(opens[stream.openings], np.diff(np.append(stream.openings, len(word))))
+    may = _may_conflict(stream, kinds, word, sure, in_front)
+    conditions = stream.held(Trait.SURE_CONDITION, in_clause=True), stream.held(Trait.CONDITION)
+    for surely, perhaps in ((0, 1), (1, 0)):
+        may &= ~conditions[0][surely] | conditions[1][perhaps]
+    may &= _enough_in_common(stream, word, read.vague[left].astype(np.int64) + read.vague[right], may)
+    owners = read.owner[left], read.owner[right]
     plain = np.ones(len(read.written), np.bool_)
-    plain[[number for number in np.flatnonzero(chosen).tolist() if not _PLAIN.fullmatch(read.written[number])]] = False
-    cued = in_whole(cues)
-    doubt = ~(plain[read.owner[left]] & plain[read.owner[right]]) | cued[one_wholes] | cued[other_wholes]
-    return may | doubt
+    asked = np.unique(np.concatenate(owners)).tolist()
+    plain[[number for number in asked if not PLAIN.fullmatch(read.written[number])]] = False
+    may |= ~(plain[owners[0]] & plain[owners[1]])
+    may |= np.logical_or(*stream.held(Trait.DOUBT))
+    return may
+
+
+def _may_conflict(stream: _Stream, kinds: Kinds, word: Flags, sure: Flags, in_front: Flags) -> Flags:
+    """Whether what each side says alone leaves room for one of the kinds of conflict that the pair may be."""
+    identifier = stream.has(Trait.IDENTIFIER)
+    own, own_small = stream.beyond(sure, word), stream.beyond(sure & stream.has(Trait.SMALL), word)
+    front, named_front = stream.beyond(sure & in_front, word), stream.beyond(identifier & in_front, identifier)
+    two_things = stream.beyond(identifier, identifier).fewer > 0
+    two_numbers = _numbers_apart(stream)
+    told_apart = two_things | two_numbers
+    two_subjects = (front.one + named_front.one > 0) & (front.other + named_front.other > 0)
+    framed = ~two_subjects & (two_things | _may_be_framed(stream, word, sure))
+    vague = np.logical_or(*stream.held(Trait.STANDS_IN))
+    beside = (own.fewer == 0) & (own.more <= _BESIDE) & ((front.more == 0) | vague)
+    beside &= (named_front.more == 0) | (own.more == 0)
+    named = kinds.named | kinds.swapped | kinds.held
+    for small, all_own in zip(own_small, own, strict=True):
+        named &= (small == 0) | (all_own <= 1)
+    negated = kinds.negated & (own.fewer == 0) & (own.more <= 1) & (front.more == 0) & (named_front.more == 0)
+    opposed = kinds.opposed & (own.fewer <= _OPPOSED) & (own.more <= _BESIDE)
+    may: Flags = (opposed | negated | named) & ~told_apart
+    may |= kinds.valued & (beside | framed) & ~(two_things & two_numbers)
+    return may | (kinds.cued & _may_have_ended(stream, own))
+
+
+def _may_have_ended(stream: _Stream, own: _Sides) -> Flags:
+    """Whether one side may say that what the other says ended."""
+    commas = np.bitwise_or.reduceat(stream.role, stream.wholes) & Role.COMMA != 0
+    moved = [np.logical_and(*both) for both in zip(stream.held(Trait.MOVES), stream.held(Trait.FROM), strict=True)]
+    found = np.zeros(len(own.one), np.bool_)
+    sides = zip(stream.held(Trait.CUE), stream.held(Trait.DISPLACES), moved, stream.whole, own, own.turned, strict=True)
+    for cue, displaces, moves, whole, over, still in sides:
+        found |= cue & (still <= _STILL) & (displaces | moves | commas[whole] | (over <= 1))
+    return found
+
+
+def _numbers_apart(stream: _Stream) -> Flags:
+    """Whether each side has a number that the other has not, all of them with the same units or with none."""
+    number = stream.has(Trait.NUMBER)
+    mixed = (stream.low ^ (stream.high * _SPREAD)) * _SPREAD
+    units = np.where(np.append(stream.has(Trait.UNIT)[1:], False), np.append(mixed[1:], _NONE), _NONE)
+    united = np.bitwise_or.reduceat(np.where(number, np.uint64(1) << (units >> _TOP), _NONE), stream.wholes)
+    apart: Flags = (stream.beyond(number, number).fewer > 0) & (united[stream.whole.one] == united[stream.whole.other])
+    return apart & ~np.logical_or(*stream.held(Trait.UNSURE_NUMBER | Trait.ABOUT))
+
+
+def _may_be_framed(stream: _Stream, word: Flags, sure: Flags) -> Flags:
+    """Whether the words next to the one number of each side may be the same, some before it and four in all."""
+    number = stream.has(Trait.NUMBER)
+    numbers, values = stream.counted(number), stream.counted(stream.has(Trait.VALUE | Trait.UNSURE_NUMBER))
+    known = (numbers.fewer == 1) & (numbers.more == 1) & (values.more == 0)
+    around = np.flatnonzero(word | number | stream.has(Trait.IDENTIFIER))
+    group = np.searchsorted(stream.wholes, around, "right") - 1
+    certain = (sure | stream.has(Trait.IDENTIFIER))[around]
+    # a word said twice stands where it was said first
+    mixed = ((stream.low ^ (stream.high * _SPREAD)) * _SPREAD)[around]
+    order = np.lexsort((mixed, group))
+    again = (np.diff(group[order], prepend=-1) == 0) & (np.diff(mixed[order], prepend=_NONE) == 0)
+    certain[order[again]] = False
+    place = np.zeros(len(stream.wholes), np.int64)
+    at = np.flatnonzero(number[around])
+    place[group[at]] = at
+    ones, others = place[stream.whole.one], place[stream.whole.other]
+    agreeing = []
+    for step in (-1, 1):
+        going, sure_so_far = np.ones(len(ones), np.bool_), np.ones(len(ones), np.bool_)
+        count = np.zeros(len(ones), np.int64)
+        for far in range(1, _FRAME + 1):
+            one, other = (np.clip(side + far * step, 0, len(around) - 1) for side in (ones, others))
+            there = (group[one] == stream.whole.one) & (group[other] == stream.whole.other)
+            there &= (one == ones + far * step) & (other == others + far * step)
+            sure_so_far &= certain[one] & certain[other]
+            going &= there & ~(sure_so_far & (mixed[one] != mixed[other]))
+            count += going
+        agreeing.append(count)
+    framed: Flags = (agreeing[0] > 0) & (agreeing[0] + agreeing[1] >= _FRAME)
+    return framed | ~known
+
+
+def _enough_in_common(stream: _Stream, word: Flags, vague: Ids, asked: Flags) -> Flags:
+    """Whether the sides may share as many words as clauses need that speak of something they do not name."""
+    enough = np.ones(len(vague), np.bool_)
+    ends = np.append(stream.wholes, len(word)).tolist()
+    said: dict[int, frozenset[str]] = {}
+    for pair in np.flatnonzero(asked & (vague > 0)).tolist():
+        for whole in (int(stream.whole.one[pair]), int(stream.whole.other[pair])):
+            if whole not in said:
+                places = range(ends[whole], ends[whole + 1])
+                said[whole] = frozenset(stream.stems[place] for place in places if word[place])
+        one, other = said[int(stream.whole.one[pair])], said[int(stream.whole.other[pair])]
+        forms = sum(any(alike(stem, twin) for twin in other - one) for stem in one - other)
+        enough[pair] = len(one & other) + 2 * forms >= PLENTY * vague[pair]
+    return enough

@@ -33,7 +33,11 @@ WORD = 64
 _HALF = 32
 # a scope is looked at again and again, and its words hardly change
 _REMEMBERED = 1 << 17
-_FRAME_BIT = {frame: 1 << place % WORD for place, frame in enumerate(sorted(_FRAMES | frozenset(KIND.values())))}
+# who holds something has bits of its own, the rest share what is left
+_HOLDERS, _OTHERS = sorted(ONE_HOLDER), sorted((_FRAMES | frozenset(KIND.values())) - ONE_HOLDER)
+_FRAME_BIT = {frame: 1 << place for place, frame in enumerate(_HOLDERS)} | {
+    frame: 1 << (len(_HOLDERS) + place % (WORD - len(_HOLDERS))) for place, frame in enumerate(_OTHERS)
+}
 _WEAK_BIT = {word: 1 << place % WORD for place, word in enumerate(sorted(WEAK))}
 HOLDER_BITS = np.bitwise_or.reduce([np.uint64(_FRAME_BIT[holder]) for holder in ONE_HOLDER])
 _LONE_CUES = CUE_WORDS - frozenset(CUE_PAIRS) - {"any", "place"}

@@ -1,0 +1,128 @@
+import re
+from enum import IntFlag
+from functools import lru_cache
+from typing import NamedTuple
+from zlib import crc32
+
+from ranking.contradictions.clauses import OPENERS
+from ranking.contradictions.cues import CUE_PAIRS, CUE_WORDS, DISPLACING, MOVED
+from ranking.contradictions.facts import facts
+from ranking.contradictions.lexicon import APPROXIMATE, KIND, OWNED, PERIODS, WEAK
+from ranking.contradictions.measures import NUMBERS, SCALES, UNITS
+from ranking.contradictions.stems import HEAD
+from ranking.contradictions.stretches import TIE
+from ranking.contradictions.values import TAKEN_ALONG, VALUE_STARTS
+
+# letters, digits and the signs that part words and clauses: whatever else there is, the reader of claims may take
+# several pieces for one, or one for several
+PLAIN = re.compile(
+    r"""
+    (?:
+        [A-Za-z0-9 ]++
+      | [,:](?=\s|$)
+      | '(?<=[A-Za-z]')(?=[A-Za-z])
+      | -(?<=[A-Za-z]-)(?:(?=[A-Za-z]++(?![\d-]))|(?=[A-Za-z]*+\d[A-Za-z\d]*+(?:[ ,]|\.?$)))
+    )*+
+    [.!?]*
+    """,
+    re.VERBOSE,
+)
+# may be read with a number, a time, a cue or as a clause's opening, and then are no words of it
+_TAKEN = TAKEN_ALONG | PERIODS | CUE_WORDS | OPENERS | frozenset(CUE_PAIRS.values()) | {"am", "pm", "etc", "vs", "more"}
+# what is read as a clause's speaker after a comma, though its piece has lost the ending
+_SHORTENED = frozenset({"it's", "he's", "she's"})
+# as many digits are told apart when numbers are compared
+_DIGITS = 6
+_BIT = 63
+# a number beside one of these may be the same as another in digits
+_SPELLED = frozenset(NUMBERS) | frozenset(SCALES) | {"half", "am", "pm", "clock"}
+
+
+class Trait(IntFlag):
+    """What a piece may do to the reading of its clause, beside being a word of it."""
+
+    # may be a word; surely is; and surely no name
+    WORD = 1
+    SURE = 2
+    SMALL = 4
+    CUE = 8
+    # such a cue names what came instead, or does together with "from"
+    DISPLACES = 16
+    MOVES = 32
+    FROM = 64
+    CONDITION = 128
+    SURE_CONDITION = 65536
+    DOUBT = 256
+    STANDS_IN = 512
+    OWNED = 1024
+    IDENTIFIER = 2048
+    # a number in digits; one of which more must be known before it is compared; a unit
+    NUMBER = 4096
+    UNSURE_NUMBER = 8192
+    UNIT = 16384
+    # a word that may be a value by itself
+    VALUE = 32768
+    # makes numbers equal that are close
+    ABOUT = 131072
+
+
+class Piece(NamedTuple):
+    """What a piece may be to the reader of claims; a bit, in one of two halves, of its stem's head or of itself."""
+
+    stem: str
+    low: int
+    high: int
+    traits: int
+
+
+def _halves(text: str) -> tuple[int, int]:
+    mixed = crc32(text.encode("utf-8", "replace"))
+    bit = 1 << (mixed & _BIT)
+    return (bit, 0) if mixed & (_BIT + 1) else (0, bit)
+
+
+# plain numbers: a flag's own operators take ten times as long
+_FLAGS = {trait: int(trait) for trait in Trait}
+
+
+@lru_cache(maxsize=1 << 16)
+def foreseen(piece: str) -> Piece:
+    """Look a piece up once."""
+    word = piece.lower()
+    if TIE in word:
+        return Piece("", *_halves(word), int(Trait.IDENTIFIER))
+    if word[:1].isdigit():
+        sure = word.isascii() and word.isdigit() and len(word) <= _DIGITS and word[0] != "0"
+        return Piece("", *_halves(word), int(Trait.NUMBER if sure else Trait.NUMBER | Trait.UNSURE_NUMBER))
+    known = facts(word)
+    letter = len(piece) == 1 and piece.isupper()
+    size = UNITS.get(word, ("", 0.0))[0] == "size"
+    held = {
+        Trait.CUE: word in CUE_WORDS,
+        Trait.DISPLACES: word in DISPLACING,
+        Trait.MOVES: word in MOVED,
+        Trait.FROM: word in {"from", "off"},
+        # "once a day" tells how often
+        Trait.CONDITION: known.condition,
+        Trait.SURE_CONDITION: known.condition and word != "once",
+        Trait.VALUE: word in VALUE_STARTS,
+        Trait.DOUBT: word in _SHORTENED,
+        Trait.STANDS_IN: known.stands_in or known.vague,
+        Trait.OWNED: word in OWNED,
+        Trait.UNSURE_NUMBER: word in _SPELLED,
+        Trait.ABOUT: word in APPROXIMATE or size,
+        Trait.UNIT: word in UNITS,
+        Trait.WORD: not known.stop or letter,
+    }
+    if (known.stop and not letter) or known.key in WEAK:
+        return Piece("", *(_halves(word) if word in UNITS else (0, 0)), _traits(held))
+    held[Trait.SURE] = known.word.isalpha() and not (
+        letter or known.negator or known.time or known.relative_time or word in _TAKEN or known.key == "fail"
+    )
+    held[Trait.SMALL] = held[Trait.SURE] and piece.islower() and known.word not in KIND
+    # forms of one name have these letters in common
+    return Piece(known.key, *_halves(known.key[:HEAD]), _traits(held))
+
+
+def _traits(held: dict[Trait, bool]) -> int:
+    return sum(_FLAGS[trait] for trait, does in held.items() if does)
