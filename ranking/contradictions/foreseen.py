@@ -7,7 +7,7 @@ from zlib import crc32
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import CUE_PAIRS, CUE_WORDS, DISPLACING, MOVED
 from ranking.contradictions.facts import facts
-from ranking.contradictions.lexicon import APPROXIMATE, KIND, OWNED, PERIODS, WEAK
+from ranking.contradictions.lexicon import APPROXIMATE, KIND, NOUNS_TOO, OWNED, PERIODS, WEAK
 from ranking.contradictions.measures import NUMBERS, SCALES, UNITS
 from ranking.contradictions.stems import HEAD
 from ranking.contradictions.stretches import TIE
@@ -64,6 +64,10 @@ class Trait(IntFlag):
     VALUE = 32768
     # makes numbers equal that are close
     ABOUT = 131072
+    # orders something at the head of a clause; unless such a verb follows such a plural
+    LEADS = 262144
+    FOLLOWS = 524288
+    PLURAL = 1048576
 
 
 class Piece(NamedTuple):
@@ -90,7 +94,7 @@ def foreseen(piece: str) -> Piece:
     """Look a piece up once."""
     word = piece.lower()
     if TIE in word:
-        return Piece("", *_halves(word), int(Trait.IDENTIFIER))
+        return Piece("", *_halves(word), int(Trait.IDENTIFIER | (Trait.PLURAL if word.endswith("s") else 0)))
     if word[:1].isdigit():
         sure = word.isascii() and word.isdigit() and len(word) <= _DIGITS and word[0] != "0"
         return Piece("", *_halves(word), int(Trait.NUMBER if sure else Trait.NUMBER | Trait.UNSURE_NUMBER))
@@ -113,12 +117,15 @@ def foreseen(piece: str) -> Piece:
         Trait.ABOUT: word in APPROXIMATE or size,
         Trait.UNIT: word in UNITS,
         Trait.WORD: not known.stop or letter,
+        Trait.FOLLOWS: known.verb and known.key not in NOUNS_TOO and not word.endswith("ing"),
+        Trait.PLURAL: word.endswith("s"),
     }
     if (known.stop and not letter) or known.key in WEAK:
         return Piece("", *(_halves(word) if word in UNITS else (0, 0)), _traits(held))
     held[Trait.SURE] = known.word.isalpha() and not (
         letter or known.negator or known.time or known.relative_time or word in _TAKEN or known.key == "fail"
     )
+    held[Trait.LEADS] = held[Trait.SURE] and known.verb
     held[Trait.SMALL] = held[Trait.SURE] and piece.islower() and known.word not in KIND
     # forms of one name have these letters in common
     return Piece(known.key, *_halves(known.key[:HEAD]), _traits(held))

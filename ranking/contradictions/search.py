@@ -19,8 +19,14 @@ _BLOCK = 1 << 18
 def near_sentences(read: Sentences, threshold: float) -> Iterator[Pairs]:
     """Pairs of sentences that may be about one thing and conflict, from an inverted index: no step sees all pairs."""
     glance = _glance(read)
+    by_one: list[Pairs] = []
+    by_several: list[Pairs] = []
     for pairs, common in candidates(read):
-        yield _possible(read, _any_chance(glance, pairs), threshold, common=common)
+        (by_several if common else by_one).append(_any_chance(glance, pairs))
+    for found, common in ((by_one, False), (by_several, True)):
+        if found:
+            left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+            yield _possible(read, (left, right), threshold, common=common)
 
 
 def _apart(one: Bits, other: Bits) -> Flags:

@@ -139,7 +139,12 @@ def sift(read: Sentences, left: Ids, right: Ids, kinds: Kinds) -> Flags:
     conditions = stream.held(Trait.SURE_CONDITION, in_clause=True), stream.held(Trait.CONDITION)
     for surely, perhaps in ((0, 1), (1, 0)):
         may &= ~conditions[0][surely] | conditions[1][perhaps]
-    may &= _enough_in_common(stream, word, read.vague[left].astype(np.int64) + read.vague[right], may)
+    nameless = _nameless(stream, in_front)
+    vague = sum(
+        (read.vague[side] | nameless[rows]).astype(np.int64)
+        for side, rows in zip((left, right), stream.clause, strict=True)
+    )
+    may &= _enough_in_common(stream, word, vague, may)
     owners = read.owner[left], read.owner[right]
     plain = np.ones(len(read.written), np.bool_)
     asked = np.unique(np.concatenate(owners)).tolist()
@@ -147,6 +152,30 @@ def sift(read: Sentences, left: Ids, right: Ids, kinds: Kinds) -> Flags:
     may |= ~(plain[owners[0]] & plain[owners[1]])
     may |= np.logical_or(*stream.held(Trait.DOUBT))
     return may
+
+
+def _nameless(stream: _Stream, in_front: Flags) -> Flags:
+    """Which clauses surely say "its" of a subject that no word names."""
+    colon = np.bitwise_or.reduceat(stream.role, stream.wholes) & Role.COLON != 0
+    whole = np.searchsorted(stream.wholes, stream.openings, "right") - 1
+    owned, headed, worded = (
+        np.logical_or.reduceat(flags, stream.openings)
+        for flags in (stream.has(Trait.OWNED), in_front, in_front & stream.has(Trait.WORD))
+    )
+    nameless: Flags = owned & headed & ~worded & ~colon[whole]
+    return nameless
+
+
+def _orders(stream: _Stream) -> tuple[Flags, Flags]:
+    """Whether each side's clause surely tells somebody what to do."""
+    last = len(stream.trait) - 1
+    follows = stream.has(Trait.FOLLOWS)
+    follows[1:] &= stream.has(Trait.PLURAL)[:-1]
+    second = stream.role[np.minimum(stream.wholes + 1, last)] & Role.FINITE == 0
+    orders = stream.has(Trait.LEADS)[stream.wholes] & second & ~np.logical_or.reduceat(follows, stream.wholes)
+    begins = (stream.openings[rows] == stream.wholes[wholes] for rows, wholes in zip(stream.clause, stream.whole))
+    one, other = (orders[wholes] & begin for wholes, begin in zip(stream.whole, begins))
+    return one, other
 
 
 def _may_conflict(stream: _Stream, kinds: Kinds, word: Flags, sure: Flags, in_front: Flags) -> Flags:
@@ -162,7 +191,8 @@ def _may_conflict(stream: _Stream, kinds: Kinds, word: Flags, sure: Flags, in_fr
     vague = np.logical_or(*stream.held(Trait.STANDS_IN))
     beside = (own.fewer == 0) & (own.more <= _BESIDE) & ((front.more == 0) | vague)
     beside &= (named_front.more == 0) | (own.more == 0)
-    named = kinds.named | kinds.swapped | kinds.held
+    # of what is to be done, several may hold at once
+    named = kinds.named | kinds.held | (kinds.swapped & ~np.logical_or(*_orders(stream)))
     for small, all_own in zip(own_small, own, strict=True):
         named &= (small == 0) | (all_own <= 1)
     negated = kinds.negated & (own.fewer == 0) & (own.more <= 1) & (front.more == 0) & (named_front.more == 0)
