@@ -95,8 +95,8 @@ def foreseen(piece: str) -> Piece:
     word = piece.lower()
     if TIE in word:
         return Piece("", *_halves(word), int(Trait.IDENTIFIER | (Trait.PLURAL if word.endswith("s") else 0)))
-    if word[:1].isdigit():
-        sure = word.isascii() and word.isdigit() and len(word) <= _DIGITS and word[0] != "0"
+    if word.isdigit():
+        sure = word.isascii() and len(word) <= _DIGITS and word[0] != "0"
         return Piece("", *_halves(word), int(Trait.NUMBER if sure else Trait.NUMBER | Trait.UNSURE_NUMBER))
     known = facts(word)
     letter = len(piece) == 1 and piece.isupper()
@@ -113,7 +113,9 @@ def foreseen(piece: str) -> Piece:
         Trait.DOUBT: word in _SHORTENED,
         Trait.STANDS_IN: known.stands_in or known.vague,
         Trait.OWNED: word in OWNED,
-        Trait.UNSURE_NUMBER: word in _SPELLED,
+        # "10ms" is a number, "2fa" is not
+        Trait.NUMBER: word[:1].isdigit(),
+        Trait.UNSURE_NUMBER: word in _SPELLED or word[:1].isdigit(),
         Trait.ABOUT: word in APPROXIMATE or size,
         Trait.UNIT: word in UNITS,
         Trait.WORD: not known.stop or letter,

@@ -68,13 +68,17 @@ class Identities(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """All pieces in order: which one, of which sentence, surely in which clause and at most in which, its roles."""
+    """All pieces in order: which one, of which sentence, surely in which clause and at most in which, its roles.
+
+    ``word`` is the number of what it may be read as, -1 if as no word.
+    """
 
     index: npt.NDArray[np.int32]
     owner: Ids
     clause: Ids
     whole: Ids
     role: Ids
+    word: Ids
 
 
 class Sentences(NamedTuple):
@@ -237,7 +241,7 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         negators=np.add.reduceat(_negators(vocabulary, index), starts)[kept],
         cued=np.add.reduceat(_cues(vocabulary, index), starts)[kept] > 0,
         distinct=distinct,
-        stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles),
+        stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles, vocabulary.words[index]),
     )
 
 

@@ -173,8 +173,10 @@ def _orders(stream: _Stream) -> tuple[Flags, Flags]:
     follows[1:] &= stream.has(Trait.PLURAL)[:-1]
     second = stream.role[np.minimum(stream.wholes + 1, last)] & Role.FINITE == 0
     orders = stream.has(Trait.LEADS)[stream.wholes] & second & ~np.logical_or.reduceat(follows, stream.wholes)
-    begins = (stream.openings[rows] == stream.wholes[wholes] for rows, wholes in zip(stream.clause, stream.whole))
-    one, other = (orders[wholes] & begin for wholes, begin in zip(stream.whole, begins))
+    one, other = (
+        orders[wholes] & (stream.openings[rows] == stream.wholes[wholes])
+        for rows, wholes in zip(stream.clause, stream.whole, strict=True)
+    )
     return one, other
 
 

@@ -65,12 +65,17 @@ class _Piece(NamedTuple):
     frame: int = 0
     role: int = 0
     identifier: bool = False
+    word: bool = False
 
 
 class Vocabulary(NamedTuple):
-    """The same of all distinct pieces, aligned; the stems are numbers, -1 where a piece says nothing."""
+    """The same of all distinct pieces, aligned; the stems are numbers, -1 where a piece says nothing.
+
+    ``words`` are those of all that may be read as a word, a value's name too.
+    """
 
     stems: Ids
+    words: Ids
     weak: Bits
     value: Flags
     name: Flags
@@ -101,13 +106,15 @@ def _piece(piece: str) -> _Piece:
     key = stem(word)
     opens, closes, be, part = _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE, role(word, key)
     if word in NEGATORS or word == "non" or word.endswith("n't"):
-        return _Piece(key, opens, closes, be, role=part, negator=True)
+        return _Piece(key, opens, closes, be, role=part, negator=True, word=word == "non")
     stop = word in STOP
     if not stop and (word[0].isdigit() or word in _VALUES):
-        return _Piece(key, opens, closes, be, role=part, value=True)
+        return _Piece(key, opens, closes, be, role=part, value=True, word=not word.isdigit())
     joins, unreal, cue = word in _JOINS, word in _SUPPOSED, not stop and word in _LONE_CUES
     if stop or unreal or len(word) < SHORTEST or ("'" in word and word.partition("'")[0] in STOP):
-        return _Piece(key, opens, closes, be, role=part, joins=joins, unreal=unreal, cue=cue)
+        # "server A" is not server B
+        letter = len(piece) == 1 and piece.isupper()
+        return _Piece(key, opens, closes, be, role=part, joins=joins, unreal=unreal, cue=cue, word=letter)
     large, odd = not piece.islower(), not piece.isalpha()
     return _Piece(
         key,
@@ -118,6 +125,7 @@ def _piece(piece: str) -> _Piece:
         joins=joins,
         cue=cue,
         says=True,
+        word=True,
         value=large and odd,
         name=(piece[0].isupper() or odd) if large else word in KIND,
         weak=_WEAK_BIT.get(key, 0),
@@ -129,10 +137,14 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
     """What each distinct piece of text is, decided once however often it stands there."""
     columns = dict(zip(_Piece._fields, zip(*map(_piece, distinct), strict=True), strict=True))
     known: dict[str, int] = {}
-    numbers = (
+    stems = [
         known.setdefault(key, len(known)) if says else -1
         for key, says in zip(columns["key"], columns["says"], strict=True)
-    )
+    ]
+    words = [
+        known.setdefault(key, len(known)) if word else -1
+        for key, word in zip(columns["key"], columns["word"], strict=True)
+    ]
     sides, width = _sides(oppositions)
     opposed, against = np.zeros((2, len(distinct), width + 1), np.uint64)
     for at, key in enumerate(columns["key"]):
@@ -144,7 +156,8 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         return np.array(columns[name], np.bool_)
 
     return Vocabulary(
-        stems=np.fromiter(numbers, np.int64, len(distinct)),
+        stems=np.array(stems, np.int64),
+        words=np.array(words, np.int64),
         weak=np.array(columns["weak"], np.uint64),
         value=flags("value"),
         name=flags("name"),
