@@ -34,7 +34,7 @@ _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
-_TURNED = frozenset({"turned", "switched", "toggled", "set"})
+TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # a clause of fewer words and no verb is a heading
 SENTENCE = 4
 _NOWHERE = frozenset[int]()
@@ -170,7 +170,7 @@ class ClauseReader:
             self._negator(at, token, known)
             return
         following = self._next(at)
-        if known.word not in PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in _TURNED):
+        if known.word not in PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in TURNED):
             self.said.setdefault(known.key, (token.start, token.end))
         if following and self.tokens[at + 1].tied:
             self._compound(token, known, self.tokens[at + 1])

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.contradictions.sentences import Sentences
-from ranking.contradictions.vocabulary import Bits, Flags, Ids
+from ranking.contradictions.vocabulary import Ids, some
 
 # of a word that more sentences share, only those count that share a second one too; bounds the work per word
 _CROWD = 40
@@ -128,13 +128,3 @@ def _alike(read: Sentences, columns: Table, rows: Ids, width: int) -> Iterator[P
     group = np.cumsum((np.diff(first, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0))
     telling = some(read.opposed[order]) | (read.negators[order] > 0) | read.cued[order]
     yield _within_groups(group[telling], order[telling])[0]
-
-
-def some(bits: Bits | Flags) -> Flags:
-    """Which rows have a bit, of one number or of a few: a column at a time, for rows of a few take long to reduce."""
-    if bits.ndim == 1:
-        return bits != 0
-    held: Flags = bits[:, 0] != 0
-    for column in bits.T[1:]:
-        held |= column != 0
-    return held

@@ -3,6 +3,7 @@ from operator import or_
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ranking.contradictions.vocabulary import Flags, Ids
 
@@ -18,7 +19,27 @@ class Difference(NamedTuple):
 _OPPOSED, _NEGATED, _CUED, _VALUED = Difference(1, 4), Difference(0, 2), Difference(2, 4), Difference(1, 5)
 _NAMED, _SWAPPED, _HELD = Difference(3, 4), Difference(2, 2), Difference(1, 1)
 _DIFFERENCES = (_OPPOSED, _NEGATED, _CUED, _VALUED, _NAMED, _SWAPPED, _HELD)
-MOST = Difference(max(limit.fewer for limit in _DIFFERENCES), max(limit.more for limit in _DIFFERENCES))
+# what both stretches must hold for a kind, or one of them: a bit each, and how far they may then differ
+_HELD_BITS = {128: _OPPOSED, 64: _VALUED, 32: _NAMED, 16: _NAMED, 8: _VALUED, 4: _HELD, 2: _CUED}
+OPPOSED, EITHER, TOLD = np.uint8(128), np.uint8(2), np.uint8(1)
+BOTH = ~(EITHER | TOLD)
+_WIDE = 8
+_FITTING = np.array(
+    [
+        sum(
+            bit for bit, limit in _HELD_BITS.items() if min(one, other) <= limit.fewer and max(one, other) <= limit.more
+        )
+        for one in range(_WIDE)
+        for other in range(_WIDE)
+    ],
+    np.uint8,
+)
+
+
+def fitting(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The bits of what two stretches must hold that differ in so many words on either side."""
+    bits: npt.NDArray[np.uint8] = _FITTING[np.minimum(one, _WIDE - 1) * _WIDE + np.minimum(other, _WIDE - 1)]
+    return bits
 
 
 class Kinds(NamedTuple):

@@ -5,12 +5,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from ranking.contradictions.indexing import Pairs, candidates, some
+from ranking.contradictions.indexing import Pairs, candidates
 from ranking.contradictions.judging import PLENTY
-from ranking.contradictions.kinds import MOST, Kinds
+from ranking.contradictions.kinds import BOTH, EITHER, OPPOSED, TOLD, Kinds, fitting
 from ranking.contradictions.sentences import Identities, Sentences
 from ranking.contradictions.sifting import sift
-from ranking.contradictions.vocabulary import HOLDER_BITS, Bits, Flags, Ids
+from ranking.contradictions.vocabulary import HOLDER_BITS, Bits, Flags, Ids, some
 
 _FEW = 2
 _BLOCK = 1 << 18
@@ -53,10 +53,10 @@ class _Glance(NamedTuple):
     holds: npt.NDArray[np.uint8]
     home: Ids
     said: Bits
-
-
-_EITHER, _TOLD = np.uint8(2), np.uint8(1)
-_BOTH = ~(_EITHER | _TOLD)
+    opposed: Bits
+    against: Bits
+    identities: Identities
+    cued: Flags
 
 
 def _glance(read: Sentences) -> _Glance:
@@ -71,7 +71,9 @@ def _glance(read: Sentences) -> _Glance:
         # what is only a heading says nothing, unless that something ended
         read.told | read.cued,
     )
-    return _Glance(np.packbits(flags, axis=0)[0], read.home, read.said)
+    # opposed words share bits here
+    opposed, against = (np.bitwise_or.reduce(bits.T) for bits in (read.opposed, read.against))
+    return _Glance(np.packbits(flags, axis=0)[0], read.home, read.said, opposed, against, read.coarse, read.cued)
 
 
 def _any_chance(glance: _Glance, pairs: Pairs) -> Pairs:
@@ -79,15 +81,24 @@ def _any_chance(glance: _Glance, pairs: Pairs) -> Pairs:
     left, right = pairs
     one, other = glance.holds[left], glance.holds[right]
     both = one & other
-    chance = (((both & _BOTH) | ((one | other) & _EITHER)) != 0) & ((both & _TOLD) != 0)
-    left, right = left[chance], right[chance]
-    one, other = _unshared(glance.said, left, right)
-    near = (np.minimum(one, other) <= MOST.fewer) & (np.maximum(one, other) <= MOST.more)
-    near &= glance.home[left] != glance.home[right]
-    return left[near], right[near]
+    held = (both & BOTH) | ((one | other) & EITHER)
+    kept = np.flatnonzero((held != 0) & ((both & TOLD) != 0))
+    left, right, held = left[kept], right[kept], held[kept]
+    held &= fitting(*_unshared(glance.said, left, right))
+    near = np.flatnonzero((held != 0) & (glance.home[left] != glance.home[right]))
+    left, right = left[near], right[near]
+    opposed = (glance.opposed[left] & glance.against[right]) != 0
+    near = np.flatnonzero(opposed | ((held[near] & ~OPPOSED) != 0))
+    left, right = left[near], right[near]
+    # of two things only one side can say that something ended, or each names the other's but for one
+    ones, others = (Identities(*(bits[side] for bits in glance.identities)) for side in (left, right))
+    two = _apart(ones.things, others.things)
+    two &= _twice_apart(ones.things, others.things) | _other_subject(ones, others)
+    kept = ~two | (glance.cued[left] != glance.cued[right])
+    return left[kept], right[kept]
 
 
-def _unshared(said: Bits, left: Ids, right: Ids) -> tuple[Ids, Ids]:
+def _unshared(said: Bits, left: Ids, right: Ids) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """At least how many words each side of a pair has that the other has not: words may share a bit."""
     one, other = said[left], said[right]
     return np.bitwise_count(one & ~other), np.bitwise_count(other & ~one)

@@ -21,7 +21,7 @@ from ranking.contradictions.stretches import (
     surely_apart,
     surely_together,
 )
-from ranking.contradictions.vocabulary import USED, Bits, Flags, Ids, Vocabulary, vocabulary_of
+from ranking.contradictions.vocabulary import USED, Bits, Flags, Ids, Vocabulary, some, vocabulary_of
 from ranking.simhash import fnv1a64
 from ranking.tokens import Arrow, Texts, text_column
 
@@ -186,9 +186,6 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     bit = np.uint64(1) << (spread >> _TOP)
     # two bits of a name or value, so that few are taken for each other
     both = np.stack((bit, np.uint64(1) << ((spread << _NEXT) >> _TOP)), axis=1)
-    named = np.where(vocabulary.name[:, None], both, np.uint64(0))[index]
-    # a sentence's first word is written large whatever it is
-    named[first & (vocabulary.frame[index] == 0)] = 0
     stems = np.where(claims[clause_of][stretch], vocabulary.stems[index], -1)
     words, kept = _words(stems, stretch)
     owners = owner[starts[kept]]
@@ -197,21 +194,32 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     told = may_be_told(roles, starts[np.diff(whole_of, prepend=-1) > 0])
 
     def union(bits: Bits) -> Bits:
-        joined: Bits = np.bitwise_or.reduceat(bits, starts, axis=0)[kept]
-        return joined
+        return _joined(bits, index, starts)[kept]
 
     def in_clause(bits: Bits) -> Bits:
-        joined: Bits = np.bitwise_or.reduceat(bits, openings, axis=0) if len(openings) else bits
+        return _joined(bits, index, openings)
+
+    opposing = _opposing(vocabulary, index, first)
+
+    def opposed_in_clause(bits: Bits) -> Bits:
+        joined = np.zeros((len(openings), bits.shape[1]), np.uint64)
+        np.bitwise_or.at(joined, clause_of[stretch[opposing]], bits[index[opposing]])
         return joined
 
     strong = (vocabulary.weak == 0) & ~vocabulary.identifier
     telling = np.where(strong, np.uint64(1) << (vocabulary.stems.astype(np.uint64) * _SPREAD >> _TOP), np.uint64(0))
-    identifying = np.where(vocabulary.identifier[:, None], both, np.uint64(0))[index]
-    identifiers = identifying[:, 0]
-    counting = np.where([[piece[:1].isdigit()] for piece in distinct], both, np.uint64(0))[index]
-    of_subject = np.where(in_subject(roles, openings)[:, None], identifying, np.uint64(0))
-    subjects = carried(roles, openings, in_clause(of_subject))
+    none = np.uint64(0)
+    identifying = np.where(vocabulary.identifier[:, None], both, none)
+    identifiers = np.ascontiguousarray(identifying[:, 0])
+    in_front = in_subject(roles, openings)
+    of_subject = np.stack([np.where(in_front, half[index], none) for half in identifying.T])
+    subjects = carried(roles, openings, _joined(of_subject.T, slice(None), openings))
+    counting = np.where(vocabulary.number[:, None], both, none)
     fine = Identities(in_clause(counting), in_clause(identifying) | subjects, subjects).at(clause)
+    # a sentence's first word is written large whatever it is
+    large = ~first | (vocabulary.frame != 0)[index]
+    naming = np.where(vocabulary.name[:, None], both, none)
+    named = np.stack([np.where(large, half[index], none) for half in naming.T])
     return Sentences(
         written=written,
         text=text,
@@ -222,24 +230,24 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         words=words,
         clause=clause,
         clauses=_grouped(words, clause),
-        beside=(_ones(in_clause(vocabulary.weak[index])) + _ones(in_clause(identifiers)))[clause],
+        beside=(_ones(in_clause(vocabulary.weak)) + _ones(in_clause(identifiers)))[clause],
         whole=whole_of[kept],
         wholes=_grouped(words, whole_of[kept]),
         told=told[whole_of[kept]],
-        said=union(np.where(stems < 0, np.uint64(0), telling[index])),
-        weak=union(vocabulary.weak[index]),
-        values=in_clause(np.where(vocabulary.value[:, None], both, np.uint64(0))[index])[clause],
+        said=_joined(np.where(stems < 0, none, telling[index]), slice(None), starts)[kept],
+        weak=union(vocabulary.weak),
+        values=in_clause(np.where(vocabulary.value[:, None], both, none))[clause],
         identifiers=union(identifiers),
         coarse=Identities(*(np.ascontiguousarray(bits[:, 0]) for bits in fine)),
         fine=fine,
         vague=stands_in(roles, openings)[clause],
-        marked=np.logical_or.reduceat(np.array([piece == "/" for piece in distinct], np.bool_)[index], starts)[kept],
-        names=union(named),
-        frames=union(vocabulary.frame[index]),
-        opposed=in_clause(vocabulary.opposed[index])[clause],
-        against=in_clause(vocabulary.against[index])[clause],
+        marked=_holding(np.flatnonzero(vocabulary.slash[index]), stretch, len(starts))[kept],
+        names=_joined(named.T, slice(None), starts)[kept],
+        frames=union(vocabulary.frame),
+        opposed=opposed_in_clause(vocabulary.opposed)[clause],
+        against=opposed_in_clause(vocabulary.against)[clause],
         negators=np.add.reduceat(_negators(vocabulary, index), starts)[kept],
-        cued=np.add.reduceat(_cues(vocabulary, index), starts)[kept] > 0,
+        cued=_holding(_cues(vocabulary, index), stretch, len(starts))[kept],
         distinct=distinct,
         stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles, vocabulary.words[index]),
     )
@@ -254,11 +262,41 @@ def _negators(vocabulary: Vocabulary, index: npt.NDArray[np.int32]) -> Ids:
 
 
 def _cues(vocabulary: Vocabulary, index: npt.NDArray[np.int32]) -> Ids:
-    """Which pieces are a cue, alone or with the piece after them."""
-    opens, closes = vocabulary.opens[index], np.append(vocabulary.closes[index[1:]], -1)
+    """The places of pieces that are a cue, alone or with the piece after them."""
+    at = np.flatnonzero((vocabulary.opens != 0)[index])
+    opens, before = vocabulary.opens[index[at]], vocabulary.be[index[np.maximum(at - 1, 0)]]
     # "is used to" tells what for, not what was
-    opens[1:][(opens[1:] == USED) & vocabulary.be[index[:-1]]] = 0
-    return np.asarray(vocabulary.cue[index] | (opens == closes), np.int64)
+    opens[(opens == USED) & before & (at > 0)] = 0
+    follows = np.append(index, -1)[at + 1]
+    closes = np.where(follows >= 0, vocabulary.closes[follows], -1)
+    return np.concatenate((np.flatnonzero(vocabulary.cue[index]), at[opens == closes]))
+
+
+def _opposing(vocabulary: Vocabulary, index: npt.NDArray[np.int32], first: Flags) -> Ids:
+    """The places of pieces that are opposed to something: not of "on" before another word, which opposes nothing."""
+    at = np.flatnonzero(some(vocabulary.opposed)[index])
+    following = np.minimum(at + 1, len(index) - 1)
+    role, code = vocabulary.role[index[following]], index[following]
+    word = (role & (Role.COMMA | Role.COLON | Role.PARTS) == 0) & ~vocabulary.joins[code] & ~vocabulary.slash[code]
+    idle = vocabulary.particle[index[at]] & (following > at) & ~first[following] & word
+    idle &= first[at] | ~vocabulary.turned[index[np.maximum(at - 1, 0)]]
+    return at[~idle]
+
+
+def _holding(places: Ids, groups: Ids, count: int) -> Flags:
+    """Which of so many groups hold one of these places."""
+    held = np.zeros(count, np.bool_)
+    held[groups[places]] = True
+    return held
+
+
+def _joined(bits: Bits, index: npt.NDArray[np.int32] | slice, starts: Ids) -> Bits:
+    """The bits of runs of pieces, a column at a time: rows of a few take several times as long."""
+    if not len(starts):
+        return np.zeros((0, *bits.shape[1:]), np.uint64)
+    if bits.ndim == 1:
+        return np.asarray(np.bitwise_or.reduceat(bits[index], starts), np.uint64)
+    return np.stack([np.bitwise_or.reduceat(np.ascontiguousarray(half)[index], starts) for half in bits.T], axis=1)
 
 
 def _homes(text: Ids, sentence: Ids, count: int) -> Ids:

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
@@ -5,8 +6,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from ranking.contradictions.clause_reader import TURNED
 from ranking.contradictions.cues import BE, CUE_PAIRS, CUE_WORDS
-from ranking.contradictions.facts import SHORTEST
+from ranking.contradictions.facts import PARTICLES, SHORTEST
 from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, KIND, NEGATORS, ONE_HOLDER, STOP, UNREAL, WEAK
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
 from ranking.contradictions.opposition import DENYING, Oppositions, undenied
@@ -66,6 +68,7 @@ class _Piece(NamedTuple):
     role: int = 0
     identifier: bool = False
     word: bool = False
+    number: bool = False
 
 
 class Vocabulary(NamedTuple):
@@ -89,27 +92,38 @@ class Vocabulary(NamedTuple):
     unreal: Flags
     role: Ids
     identifier: Flags
+    number: Flags
+    slash: Flags
     fails: Flags
+    particle: Flags
+    turned: Flags
     opposed: Bits
     against: Bits
 
 
+_NUMBER = _Piece(value=True, number=True)
+
+
 @lru_cache(maxsize=_REMEMBERED)
-def _piece(piece: str) -> _Piece:
+def _piece(piece: str) -> _Piece:  # noqa: PLR0911 - one for each sort of piece
+    if piece.isdigit() and piece.isascii():
+        # most of what is met for the first time
+        return _NUMBER._replace(key=piece)
     word = piece.lower()
     if "'" in word:
         word = word.strip("'").removesuffix("'s")
     if not word:
         return _Piece()
     if TIE in word:
-        return _Piece(word, says=True, identifier=True)
+        return _Piece(word, says=True, identifier=True, number=piece[0].isdigit())
     key = stem(word)
     opens, closes, be, part = _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE, role(word, key)
     if word in NEGATORS or word == "non" or word.endswith("n't"):
         return _Piece(key, opens, closes, be, role=part, negator=True, word=word == "non")
     stop = word in STOP
     if not stop and (word[0].isdigit() or word in _VALUES):
-        return _Piece(key, opens, closes, be, role=part, value=True, word=not word.isdigit())
+        odd = not word.isdigit()
+        return _Piece(key, opens, closes, be, role=part, value=True, word=odd, number=piece[0].isdigit())
     joins, unreal, cue = word in _JOINS, word in _SUPPOSED, not stop and word in _LONE_CUES
     if stop or unreal or len(word) < SHORTEST or ("'" in word and word.partition("'")[0] in STOP):
         # "server A" is not server B
@@ -171,10 +185,22 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         unreal=flags("unreal"),
         role=np.array(columns["role"], np.int64),
         identifier=flags("identifier"),
-        fails=np.array([key == "fail" for key in columns["key"]], np.bool_),
+        number=flags("number"),
+        slash=_are("/", distinct),
+        fails=_are("fail", columns["key"]),
+        particle=_among(PARTICLES - frozenset(oppositions.tails), distinct),
+        turned=_among(TURNED, distinct),
         opposed=opposed,
         against=against,
     )
+
+
+def _among(asked: frozenset[str], pieces: Sequence[str]) -> Flags:
+    return np.fromiter((piece.lower() in asked for piece in pieces), np.bool_, len(pieces))
+
+
+def _are(asked: str, texts: Sequence[str]) -> Flags:
+    return np.fromiter(map(asked.__eq__, texts), np.bool_, len(texts))
 
 
 def _mark_denied(keys: tuple[str, ...], opposed: Bits, against: Bits) -> None:
@@ -208,3 +234,13 @@ def _sides(oppositions: Oppositions) -> tuple[dict[str, tuple[Bits, Bits]], int]
         own, against = (np.bitwise_or.reduce(bits) for bits in zip(*known, strict=True))
         sides[tail] = (own, against)
     return sides, width
+
+
+def some(bits: Bits | Flags) -> Flags:
+    """Which rows have a bit, of one number or of a few: a column at a time, for rows of a few take long to reduce."""
+    if bits.ndim == 1:
+        return bits != 0
+    held: Flags = bits[:, 0] != 0
+    for column in bits.T[1:]:
+        held |= column != 0
+    return held
