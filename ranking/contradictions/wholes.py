@@ -22,6 +22,8 @@ _REACHES_OVER = re.compile(
     """,
     re.VERBOSE,
 )
+# of that, what may stand in a text of plain sentences
+_SHORT = ("\n", "\r", "\0", "vs.", "etc.", "approx.")
 # without one of these no clause goes on with the subject of another
 _GOES_ON = re.compile(r"\b(?:and|including|especially)\b", re.IGNORECASE)
 
@@ -42,6 +44,7 @@ class Wholes:
     def __init__(self, texts: list[str], read: Sentences) -> None:
         self._texts, self._read = texts, read
         self._alone: dict[int, Read] = {}
+        self._plain: dict[int, bool] = {}
         self._words: dict[int, frozenset[int] | None] = {}
         self._parts: dict[int, tuple[Part, ...] | None] = {}
         self._bounds = read.text.searchsorted(range(len(texts) + 1)).tolist()
@@ -71,7 +74,10 @@ class Wholes:
         whole, written = self._texts[row], self._read.written
         if len(held) == 1 and whole == written[held[0]]:
             return (Part(0, held[0]),)
-        if _REACHES_OVER.search(whole) or any(map(opens_code, map(written.__getitem__, held))):
+        plain = all(map(self._is_plain, held)) and not any(sign in whole for sign in _SHORT)
+        if not plain and _REACHES_OVER.search(whole):
+            return None
+        if any(map(opens_code, map(written.__getitem__, held))):
             return None
         placed, start = [], 0
         for number in held:
@@ -112,9 +118,14 @@ class Wholes:
         left, right = self._words_of(one), self._words_of(other)
         return left is None or right is None or not left.isdisjoint(right)
 
+    def _is_plain(self, number: int) -> bool:
+        if number not in self._plain:
+            self._plain[number] = PLAIN.fullmatch(self._read.written[number]) is not None
+        return self._plain[number]
+
     def _words_of(self, number: int) -> frozenset[int] | None:
         if number not in self._words:
-            plain = PLAIN.fullmatch(self._read.written[number])
+            plain = self._is_plain(number)
             held = self._read.stream.word[self._pieces[number] : self._pieces[number + 1]]
             self._words[number] = frozenset(held.tolist()) - {-1} if plain else None
         return self._words[number]
