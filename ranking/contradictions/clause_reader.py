@@ -71,7 +71,8 @@ class ClauseReader:
         for at, token in enumerate(self.tokens):
             if at < self.skip:
                 continue
-            kind, lower = token.kind, token.lower
+            # by one step: a named tuple's fields take one each
+            kind, _, _, _, lower, _, _ = token
             if at in in_cue:
                 self.head = self.head and lower in {"from", "off"}
                 self.sequence.append(lower)

@@ -7,7 +7,7 @@ from zlib import crc32
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import CUE_PAIRS, CUE_WORDS, DISPLACING, MOVED
 from ranking.contradictions.facts import facts
-from ranking.contradictions.lexicon import APPROXIMATE, KIND, NOUNS_TOO, OWNED, PERIODS, WEAK
+from ranking.contradictions.lexicon import APPROXIMATE, CONDITIONS, KIND, NOUNS_TOO, OWNED, PERIODS, WEAK
 from ranking.contradictions.measures import NUMBERS, SCALES, UNITS
 from ranking.contradictions.stems import HEAD
 from ranking.contradictions.stretches import TIE
@@ -70,6 +70,31 @@ class Trait(IntFlag):
     PLURAL = 1048576
 
 
+# plain numbers: a flag's own operators take ten times as long
+_ODD_NUMBER, _STANDS_IN = int(Trait.NUMBER | Trait.UNSURE_NUMBER), int(Trait.STANDS_IN)
+_PLURAL, _FOLLOWS, _LEADS = int(Trait.PLURAL), int(Trait.FOLLOWS), int(Trait.LEADS)
+_WORD, _SURE, _SMALL = int(Trait.WORD), int(Trait.SURE), int(Trait.SMALL)
+_LISTED: dict[Trait, frozenset[str]] = {
+    Trait.CUE: CUE_WORDS,
+    Trait.DISPLACES: DISPLACING,
+    Trait.MOVES: MOVED,
+    Trait.FROM: frozenset({"from", "off"}),
+    Trait.CONDITION: CONDITIONS,
+    # "once a day" tells how often
+    Trait.SURE_CONDITION: CONDITIONS - {"once"},
+    Trait.DOUBT: _SHORTENED,
+    Trait.OWNED: OWNED,
+    Trait.UNSURE_NUMBER: _SPELLED,
+    Trait.ABOUT: APPROXIMATE | {unit for unit, (dimension, _) in UNITS.items() if dimension == "size"},
+    Trait.UNIT: frozenset(UNITS),
+    Trait.VALUE: VALUE_STARTS,
+}
+_OF_WORD = {
+    word: sum(int(trait) for trait, listed in _LISTED.items() if word in listed)
+    for word in frozenset().union(*_LISTED.values())
+}
+
+
 class Piece(NamedTuple):
     """What a piece may be to the reader of claims; a bit, in one of two halves, of its stem's head or of itself."""
 
@@ -85,10 +110,6 @@ def _halves(text: str) -> tuple[int, int]:
     return (bit, 0) if mixed & (_BIT + 1) else (0, bit)
 
 
-# plain numbers: a flag's own operators take ten times as long
-_FLAGS = {trait: int(trait) for trait in Trait}
-
-
 @lru_cache(maxsize=1 << 16)
 def foreseen(piece: str) -> Piece:
     """Look a piece up once."""
@@ -100,38 +121,21 @@ def foreseen(piece: str) -> Piece:
         return Piece("", *_halves(word), int(Trait.NUMBER if sure else Trait.NUMBER | Trait.UNSURE_NUMBER))
     known = facts(word)
     letter = len(piece) == 1 and piece.isupper()
-    size = UNITS.get(word, ("", 0.0))[0] == "size"
-    held = {
-        Trait.CUE: word in CUE_WORDS,
-        Trait.DISPLACES: word in DISPLACING,
-        Trait.MOVES: word in MOVED,
-        Trait.FROM: word in {"from", "off"},
-        # "once a day" tells how often
-        Trait.CONDITION: known.condition,
-        Trait.SURE_CONDITION: known.condition and word != "once",
-        Trait.VALUE: word in VALUE_STARTS,
-        Trait.DOUBT: word in _SHORTENED,
-        Trait.STANDS_IN: known.stands_in or known.vague,
-        Trait.OWNED: word in OWNED,
-        # "10ms" is a number, "2fa" is not
-        Trait.NUMBER: word[:1].isdigit(),
-        Trait.UNSURE_NUMBER: word in _SPELLED or word[:1].isdigit(),
-        Trait.ABOUT: word in APPROXIMATE or size,
-        Trait.UNIT: word in UNITS,
-        Trait.WORD: not known.stop or letter,
-        Trait.FOLLOWS: known.verb and known.key not in NOUNS_TOO and not word.endswith("ing"),
-        Trait.PLURAL: word.endswith("s"),
-    }
-    if (known.stop and not letter) or known.key in WEAK:
-        return Piece("", *(_halves(word) if word in UNITS else (0, 0)), _traits(held))
-    held[Trait.SURE] = known.word.isalpha() and not (
+    traits = _OF_WORD.get(word, 0)
+    # "10ms" is a number, "2fa" is not
+    traits |= _ODD_NUMBER if word[0].isdigit() else 0
+    traits |= _STANDS_IN if known.stands_in or known.vague else 0
+    traits |= _PLURAL if word.endswith("s") else 0
+    traits |= _FOLLOWS if known.verb and known.key not in NOUNS_TOO and not word.endswith("ing") else 0
+    if known.stop and not letter:
+        return Piece("", *(_halves(word) if word in UNITS else (0, 0)), traits)
+    if known.key in WEAK:
+        return Piece("", *(_halves(word) if word in UNITS else (0, 0)), traits | _WORD)
+    sure = known.word.isalpha() and not (
         letter or known.negator or known.time or known.relative_time or word in _TAKEN or known.key == "fail"
     )
-    held[Trait.LEADS] = held[Trait.SURE] and known.verb
-    held[Trait.SMALL] = held[Trait.SURE] and piece.islower() and known.word not in KIND
+    if sure:
+        traits |= _SURE | (_LEADS if known.verb else 0)
+        traits |= _SMALL if piece.islower() and known.word not in KIND else 0
     # forms of one name have these letters in common
-    return Piece(known.key, *_halves(known.key[:HEAD]), _traits(held))
-
-
-def _traits(held: dict[Trait, bool]) -> int:
-    return sum(_FLAGS[trait] for trait, does in held.items() if does)
+    return Piece(known.key, *_halves(known.key[:HEAD]), traits | _WORD)

@@ -156,8 +156,9 @@ def _places(pieces: Arrow, coded: Arrow) -> tuple[npt.NDArray[np.int32], Ids]:
     offsets = np.frombuffer(pieces.offsets.buffers()[1], np.int32)[: len(pieces) + 1]
     index = np.frombuffer(coded.indices.buffers()[1], np.int32)[: len(coded.indices)]
     owner = np.repeat(np.arange(len(pieces)), np.diff(offsets))
-    lengths = pc.binary_length(coded.dictionary).to_numpy(zero_copy_only=False)
-    written = lengths[index] > 0
+    # not to_numpy: it imports pandas, which takes longer than all the rest
+    ends = np.frombuffer(coded.dictionary.buffers()[1], np.int64)[: len(coded.dictionary) + 1]
+    written = (np.diff(ends) > 0)[index]
     return index[written], owner[written]
 
 

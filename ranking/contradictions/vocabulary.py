@@ -108,7 +108,7 @@ _NUMBER = _Piece(value=True, number=True)
 def _piece(piece: str) -> _Piece:  # noqa: PLR0911 - one for each sort of piece
     if piece.isdigit() and piece.isascii():
         # most of what is met for the first time
-        return _NUMBER._replace(key=piece)
+        return tuple.__new__(_Piece, (piece, *_NUMBER[1:]))
     word = piece.lower()
     if "'" in word:
         word = word.strip("'").removesuffix("'s")
