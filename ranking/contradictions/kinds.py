@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from ranking.contradictions.vocabulary import Flags, Ids
 
+Counts = npt.NDArray[np.uint8]
+
 
 class Difference(NamedTuple):
     """How far the words of two clauses may differ, on the side with fewer of its own and on the other."""
@@ -36,9 +38,9 @@ _FITTING = np.array(
 )
 
 
-def fitting(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def fitting(one: Counts, other: Counts) -> Counts:
     """The bits of what two stretches must hold that differ in so many words on either side."""
-    bits: npt.NDArray[np.uint8] = _FITTING[np.minimum(one, _WIDE - 1) * _WIDE + np.minimum(other, _WIDE - 1)]
+    bits: Counts = _FITTING[np.minimum(one, _WIDE - 1) * _WIDE + np.minimum(other, _WIDE - 1)]
     return bits
 
 
@@ -56,7 +58,7 @@ class Kinds(NamedTuple):
     def at(self, kept: Ids | Flags) -> "Kinds":
         return Kinds(*(flags[kept] for flags in self))
 
-    def fit(self, one: Ids, other: Ids) -> Flags:
+    def fit(self, one: Ids | Counts, other: Ids | Counts) -> Flags:
         """Whether sides that differ in so many words may conflict in one of the ways they could."""
         fewer, more = np.minimum(one, other), np.maximum(one, other)
         fits = [

@@ -1,17 +1,12 @@
-import re
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
+from ranking.contradictions.cutting import pieces_of, places, split
 from ranking.contradictions.opposition import Oppositions
 from ranking.contradictions.stretches import (
-    COLON,
-    DASH,
-    TIE,
     Role,
     carried,
     in_subject,
@@ -23,37 +18,10 @@ from ranking.contradictions.stretches import (
 )
 from ranking.contradictions.vocabulary import USED, Bits, Flags, Ids, Vocabulary, some, vocabulary_of
 from ranking.simhash import fnv1a64
-from ranking.tokens import Arrow, Texts, text_column
+from ranking.tokens import Texts
 
-# where the reader of claims always begins a new one; a dot inside a number or a path does not end a sentence
-_ENDS = (*((mark + space, mark + "\n") for mark in ".!?" for space in " \t\xa0"), (";", "\n"), ("\r", "\n"))
-_TEXT_END = "\0"
-# a comma parts clauses unless it stands in a number; signs of paths, quotes and compounds become pieces of their own
-_PARTING = (
-    (" - ", f" {DASH} "),
-    *((mark, " , ") for mark in (", ", "(", ")")),
-    (":", f" {COLON} "),
-    *((sign, " / ") for sign in '/_"`'),
-)
-# a sign to look for at the head of a pattern, and what stands before it after it, make these ten times as fast
-_INSIDE = re.compile(r"[.,:](?<=\d.)(?=\d)")
-# "node-7f" is the name of one thing, "2026-05" is not
-_IDENTIFIER = re.compile(r"-(?<=[A-Za-z]-)(?=[A-Za-z]*\d)")
-_NUMBERED = re.compile(r"-(?=\d)")
-# 3e-5 is one number
-_EXPONENT = re.compile(r"-(?<=\d[eE]-)(?=\d)")
-_WIDE = (
-    *((mark, "'") for mark in "\u2018\u2019"),
-    *((mark, f" {DASH} ") for mark in "\u2013\u2014"),
-    *((mark, " ") for mark in "\u2026\u00a0"),
-    *((mark, '"') for mark in "\u201c\u201d"),
-)
-_KEPT = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',/" + COLON + DASH + TIE))
-# bytes from here on belong to longer sequences
-_ASCII = 128
 # the low bits of a hash of digits are few: a multiple's high ones tell numbers apart
 _SPREAD, _TOP, _NEXT = np.uint64(0x9E3779B97F4A7C15), np.uint64(58), np.uint64(6)
-_TABLE = bytes(point if point in _KEPT or point >= _ASCII else ord(" ") for point in range(256))
 
 
 class Identities(NamedTuple):
@@ -73,7 +41,7 @@ class Stream(NamedTuple):
     ``word`` is the number of what it may be read as, -1 if as no word.
     """
 
-    index: npt.NDArray[np.int32]
+    code: npt.NDArray[np.int32]
     owner: Ids
     clause: Ids
     whole: Ids
@@ -122,52 +90,12 @@ class Sentences(NamedTuple):
     stream: Stream
 
 
-def _split(texts: Texts) -> tuple[list[str], Ids, Ids]:
-    """The distinct sentences of texts; for every sentence of every text, the text and the sentence."""
-    whole = _TEXT_END.join(texts)
-    if whole.count(_TEXT_END) >= len(texts):
-        whole = _TEXT_END.join(text.replace(_TEXT_END, " ") for text in texts)
-    for end, cut in (*_ENDS, (_TEXT_END, f"\n{_TEXT_END}\n")):
-        whole = whole.replace(end, cut)
-    parts = list(map(str.strip, whole.split("\n")))
-    distinct = dict.fromkeys(parts)
-    distinct.pop("", None)
-    distinct.pop(_TEXT_END, None)
-    known = {part: number for number, part in enumerate(distinct)} | {"": -1, _TEXT_END: -2}
-    sentence = np.fromiter(map(known.__getitem__, parts), np.int64, len(parts))
-    text, kept = np.cumsum(sentence == known[_TEXT_END]), sentence >= 0
-    return list(distinct) or [" "], text[kept], sentence[kept]
-
-
-def _pieces(written: list[str]) -> Arrow:
-    folded = "\n".join(written)
-    folded = _NUMBERED.sub(" / ", _IDENTIFIER.sub(TIE, _EXPONENT.sub("", _INSIDE.sub("", folded))))
-    for mark, parting in _PARTING if folded.isascii() else (*_WIDE, *_PARTING):
-        folded = folded.replace(mark, parting)
-    column = text_column(folded.split("\n"))
-    _, ends, data = column.buffers()
-    spaced = pa.py_buffer(bytes(memoryview(data or b"")).translate(_TABLE))
-    plain: Arrow = pa.Array.from_buffers(column.type, len(column), [None, ends, spaced])
-    return pc.split_pattern(plain, " ")
-
-
-def _places(pieces: Arrow, coded: Arrow) -> tuple[npt.NDArray[np.int32], Ids]:
-    """The number of every piece that is not empty, and its sentence."""
-    offsets = np.frombuffer(pieces.offsets.buffers()[1], np.int32)[: len(pieces) + 1]
-    index = np.frombuffer(coded.indices.buffers()[1], np.int32)[: len(coded.indices)]
-    owner = np.repeat(np.arange(len(pieces)), np.diff(offsets))
-    # not to_numpy: it imports pandas, which takes longer than all the rest
-    ends = np.frombuffer(coded.dictionary.buffers()[1], np.int64)[: len(coded.dictionary) + 1]
-    written = (np.diff(ends) > 0)[index]
-    return index[written], owner[written]
-
-
 def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     """Cut texts into sentences and note what each could conflict by; equal sentences are read once."""
-    written, text, sentence = _split(texts)
-    pieces = _pieces(written)
+    written, text, sentence = split(texts)
+    pieces = pieces_of(written)
     coded = pieces.values.dictionary_encode()
-    index, owner = _places(pieces, coded)
+    index, owner = places(pieces, coded)
     distinct = [piece.decode("utf-8", "surrogatepass") for piece in coded.dictionary.to_pylist()]
     vocabulary = vocabulary_of(distinct, oppositions)
     first = np.diff(owner, prepend=-1) > 0
@@ -281,7 +209,8 @@ def _opposing(vocabulary: Vocabulary, index: npt.NDArray[np.int32], first: Flags
     word = (role & (Role.COMMA | Role.COLON | Role.PARTS) == 0) & ~vocabulary.joins[code] & ~vocabulary.slash[code]
     idle = vocabulary.particle[index[at]] & (following > at) & ~first[following] & word
     idle &= first[at] | ~vocabulary.turned[index[np.maximum(at - 1, 0)]]
-    return at[~idle]
+    places: Ids = at[~idle]
+    return places
 
 
 def _holding(places: Ids, groups: Ids, count: int) -> Flags:

@@ -56,7 +56,8 @@ class _Stream(NamedTuple):
 
     def has(self, trait: Trait) -> Flags:
         """Which pieces have one of these traits."""
-        return (self.trait & int(trait)) != 0
+        held: Flags = (self.trait & int(trait)) != 0
+        return held
 
     def held(self, trait: Trait, *, in_clause: bool = False) -> tuple[Flags, Flags]:
         """Whether each side has a piece with one of these traits: in all its clause may be, or in what it surely is."""
@@ -84,7 +85,7 @@ def _laid_out(read: Sentences, left: Ids, right: Ids) -> _Stream:
     chosen = np.zeros(len(read.written), np.bool_)
     chosen[read.owner[left]] = chosen[read.owner[right]] = True
     at = np.flatnonzero(chosen[read.stream.owner])
-    codes = read.stream.index[at]
+    codes = read.stream.code[at]
     used = np.zeros(len(read.distinct), np.bool_)
     used[codes] = True
     pieces = [foreseen(read.distinct[number]) for number in np.flatnonzero(used).tolist()]
@@ -140,10 +141,8 @@ def sift(read: Sentences, left: Ids, right: Ids, kinds: Kinds) -> Flags:
     for surely, perhaps in ((0, 1), (1, 0)):
         may &= ~conditions[0][surely] | conditions[1][perhaps]
     nameless = _nameless(stream, in_front)
-    vague = sum(
-        (read.vague[side] | nameless[rows]).astype(np.int64)
-        for side, rows in zip((left, right), stream.clause, strict=True)
-    )
+    vague = (read.vague[left] | nameless[stream.clause.one]).astype(np.int64)
+    vague += read.vague[right] | nameless[stream.clause.other]
     may &= _enough_in_common(stream, word, vague, may)
     owners = read.owner[left], read.owner[right]
     plain = np.ones(len(read.written), np.bool_)
@@ -254,8 +253,8 @@ def _may_be_framed(stream: _Stream, word: Flags, sure: Flags) -> Flags:
             going &= there & ~(sure_so_far & (mixed[one] != mixed[other]))
             count += going
         agreeing.append(count)
-    framed: Flags = (agreeing[0] > 0) & (agreeing[0] + agreeing[1] >= _FRAME)
-    return framed | ~known
+    framed: Flags = (agreeing[0] > 0) & (agreeing[0] + agreeing[1] >= _FRAME) | ~known
+    return framed
 
 
 def _enough_in_common(stream: _Stream, word: Flags, vague: Ids, asked: Flags) -> Flags:

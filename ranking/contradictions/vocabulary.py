@@ -238,9 +238,9 @@ def _sides(oppositions: Oppositions) -> tuple[dict[str, tuple[Bits, Bits]], int]
 
 def some(bits: Bits | Flags) -> Flags:
     """Which rows have a bit, of one number or of a few: a column at a time, for rows of a few take long to reduce."""
+    held: Flags = (bits if bits.ndim == 1 else bits[:, 0]) != 0
     if bits.ndim == 1:
-        return bits != 0
-    held: Flags = bits[:, 0] != 0
+        return held
     for column in bits.T[1:]:
         held |= column != 0
     return held
