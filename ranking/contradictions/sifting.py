@@ -40,7 +40,8 @@ class _Sides(NamedTuple):
 class _Stream(NamedTuple):
     """The pieces of the sentences of some pairs, and where the pairs' clauses are among them.
 
-    A clause begins at one of ``openings``, a whole, which is as much as it may be, at one of ``wholes``.
+    A clause begins at one of ``openings``, a whole, which is as much as it may be, at one of ``wholes``; ``known`` are
+    the pieces of which it is.
     """
 
     stems: list[str]
@@ -51,6 +52,7 @@ class _Stream(NamedTuple):
     first: Flags
     openings: Ids
     wholes: Ids
+    known: Flags
     clause: _Sides
     whole: _Sides
 
@@ -62,7 +64,8 @@ class _Stream(NamedTuple):
     def held(self, trait: Trait, *, in_clause: bool = False) -> tuple[Flags, Flags]:
         """Whether each side has a piece with one of these traits: in all its clause may be, or in what it surely is."""
         starts, rows = (self.openings, self.clause) if in_clause else (self.wholes, self.whole)
-        held = np.bitwise_or.reduceat(self.trait, starts) & int(trait) != 0
+        traits = np.where(self.known, self.trait, 0) if in_clause else self.trait
+        held = np.bitwise_or.reduceat(traits, starts) & int(trait) != 0
         return held[rows.one], held[rows.other]
 
     def counted(self, flags: Flags) -> _Sides:
@@ -74,7 +77,7 @@ class _Stream(NamedTuple):
         """At least how many of the sure pieces of each side's clause are none that the other side may have."""
         counts = [np.zeros(len(self.clause.one), np.int64) for _ in self.clause]
         for half in (self.low, self.high):
-            table = np.bitwise_or.reduceat(np.where(sure, half, _NONE), self.openings)
+            table = np.bitwise_or.reduceat(np.where(sure & self.known, half, _NONE), self.openings)
             others = np.bitwise_or.reduceat(np.where(may, half, _NONE), self.wholes)
             for side, (row, whole) in enumerate(zip(self.clause, self.whole.turned, strict=True)):
                 counts[side] += np.bitwise_count(table[row] & ~others[whole])
@@ -95,6 +98,8 @@ def _laid_out(read: Sentences, left: Ids, right: Ids) -> _Stream:
     clause, whole = read.stream.clause[at], read.stream.whole[at]
     openings, wholes = (np.flatnonzero(np.diff(groups, prepend=-1)) for groups in (clause, whole))
     openings = openings[~_goes_on_after_comma(role, first, openings)]
+    # what stands before a colon may be a clause of its own, or one with what follows: nothing is sure of either
+    colon = np.bitwise_or.reduceat(role, openings) & Role.COLON != 0
     places = (np.searchsorted(clause, read.clause[side]) for side in (left, right))
     return _Stream(
         stems=[stems[number] for number in local.tolist()],
@@ -105,6 +110,7 @@ def _laid_out(read: Sentences, left: Ids, right: Ids) -> _Stream:
         first=first,
         openings=openings,
         wholes=wholes,
+        known=np.repeat(~colon, np.diff(np.append(openings, len(role)))),
         clause=_Sides(*(np.searchsorted(openings, place, "right") - 1 for place in places)),
         whole=_Sides(*(np.searchsorted(whole[wholes], read.whole[side]) for side in (left, right))),
     )
@@ -130,7 +136,7 @@ def sift(read: Sentences, left: Ids, right: Ids, kinds: Kinds) -> Flags:
     word = stream.has(Trait.WORD) & (stream.low | stream.high != 0) & ~taken
     sizes = np.diff(np.append(stream.wholes, len(word)))
     conditional = np.bitwise_or.reduceat(stream.trait, stream.wholes) & int(Trait.CONDITION) != 0
-    sure = stream.has(Trait.SURE) & ~np.repeat(conditional, sizes)
+    sure = stream.has(Trait.SURE) & stream.known & ~np.repeat(conditional, sizes)
     opens = np.zeros(len(word), np.bool_)
     opens[stream.wholes] = True
     # a clause that may go on with what comes before has its subject there
@@ -171,7 +177,11 @@ def _orders(stream: _Stream) -> tuple[Flags, Flags]:
     follows = stream.has(Trait.FOLLOWS)
     follows[1:] &= stream.has(Trait.PLURAL)[:-1]
     second = stream.role[np.minimum(stream.wholes + 1, last)] & Role.FINITE == 0
-    orders = stream.has(Trait.LEADS)[stream.wholes] & second & ~np.logical_or.reduceat(follows, stream.wholes)
+    orders = (
+        (stream.has(Trait.LEADS) & stream.known)[stream.wholes]
+        & second
+        & ~np.logical_or.reduceat(follows, stream.wholes)
+    )
     one, other = (
         orders[wholes] & (stream.openings[rows] == stream.wholes[wholes])
         for rows, wholes in zip(stream.clause, stream.whole, strict=True)
