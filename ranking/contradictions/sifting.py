@@ -210,7 +210,7 @@ def _may_conflict(stream: _Stream, kinds: Kinds, word: Flags, sure: Flags, in_fr
     opposed = kinds.opposed & (own.fewer <= _OPPOSED) & (own.more <= _BESIDE)
     may: Flags = (opposed | negated | named) & ~told_apart
     may |= kinds.valued & (beside | framed) & ~(two_things & two_numbers)
-    return may | (kinds.cued & _may_have_ended(stream, own))
+    return may | _may_have_ended(stream, own)
 
 
 def _may_have_ended(stream: _Stream, own: _Sides) -> Flags:
