@@ -22,7 +22,7 @@ class Verdict(StrEnum):
     DISTINCT = "distinct"
 
 
-def _extends(old: str, new: str) -> bool:
+def extends(old: str, new: str) -> bool:
     """Whether one text is the other in other case, punctuation and spaces, or goes on where the other ends."""
     one, other = _WORDS.findall(old.casefold()), _WORDS.findall(new.casefold())
     short, long = sorted((one, other), key=len)
@@ -51,7 +51,7 @@ def conflict_of(
             if found is None:
                 continue
             settled = {claim.sequence for _, claim in olds} & {claim.sequence for _, claim in news}
-            if one.sequence not in settled and other.sequence not in settled and not _extends(old, new):
+            if one.sequence not in settled and other.sequence not in settled and not extends(old, new):
                 return found.moved(before, after)
     return None
 
@@ -73,7 +73,7 @@ def classify(old: str, new: str, threshold: float = THRESHOLD, opposition_pairs:
 
 def _restates(old: str, new: str) -> bool:
     olds, news = claims_of(old).claims, claims_of(new).claims
-    if _extends(old, new):
+    if extends(old, new):
         return bool(olds and news)
     return any(_says_the_same(one, other) for _, one in olds for _, other in news)
 

@@ -32,9 +32,9 @@ _NOT_A_DENIAL = frozenset({"only", "just", "necessarily", "mention", "least"})
 _NOT_YET = frozenset({"yet", "sure", "certain"})
 _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
-_COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
+COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
-_TURNED = frozenset({"turned", "switched", "toggled", "set"})
+TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # a clause of fewer words and no verb is a heading
 SENTENCE = 4
 _NOWHERE = frozenset[int]()
@@ -71,7 +71,8 @@ class ClauseReader:
         for at, token in enumerate(self.tokens):
             if at < self.skip:
                 continue
-            kind, lower = token.kind, token.lower
+            # by one step: a named tuple's fields take one each
+            kind, _, _, _, lower, _, _ = token
             if at in in_cue:
                 self.head = self.head and lower in {"from", "off"}
                 self.sequence.append(lower)
@@ -170,7 +171,7 @@ class ClauseReader:
             self._negator(at, token, known)
             return
         following = self._next(at)
-        if known.word not in PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in _TURNED):
+        if known.word not in PARTICLES or following in {"", ","} or (at and self.lowers[at - 1] in TURNED):
             self.said.setdefault(known.key, (token.start, token.end))
         if following and self.tokens[at + 1].tied:
             self._compound(token, known, self.tokens[at + 1])
@@ -228,7 +229,7 @@ class ClauseReader:
             self.marks.add("unreal")
         if known.may and token.text != "May":
             self.marks.add("may")
-        if (known.word == "than" and before not in _COMPARED) or (
+        if (known.word == "than" and before not in COMPARED) or (
             known.word == "as" and self.lowers[max(at - 3, 0) : at].count("as")
         ):
             self.marks.add("compares")

@@ -10,7 +10,7 @@ from ranking.contradictions.word_lists import words
 _DASHES = frozenset({"-", "--", "—", "–"})
 # words that open a clause which only a comma parts from the one before
 OPENERS = words("clause_openers")
-_GOES_ON = frozenset({"including", "especially"})
+GOES_ON = frozenset({"including", "especially"})
 SPEAKERS = words("speakers")
 STARTS = SPEAKERS | words("clause_starts")
 AFTER_ASIDE = frozenset({"i", "i'm", "i've", "we", "we've", "they're", "it's", "he's", "she's"})
@@ -97,7 +97,7 @@ def _parts_at_sign(tokens: list[Token], at: int, clause: list[Token]) -> bool | 
         return None
     following, after, *_ = (*(token.lower for token in tokens[at + 1 : at + 3]), "", "")
     if following in OPENERS:
-        return following in _GOES_ON
+        return following in GOES_ON
     aside = len(clause) > _LONG_ASIDE or clause[0].lower in _ASIDES
     ends = (following in {"and", "or"} and after in STARTS) or (following in AFTER_ASIDE and aside)
     return False if ends else None

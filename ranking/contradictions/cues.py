@@ -11,7 +11,7 @@ _NONE: Places = frozenset()
 
 _ENDED = words("ended")
 _STOPPED = frozenset({"stopped", "quit", "ceased"})
-_MOVED = words("moved")
+MOVED = words("moved")
 _WAS = frozenset({"formerly", "previously"})
 _REPLACED = frozenset({"replaced", "replaces"})
 _TWO_WORDS = frozenset({("phased", "out"), ("gave", "up"), ("given", "up"), ("shut", "down"), ("ceased", "to")})
@@ -35,10 +35,14 @@ CUE_PAIRS = {
 }
 # a clause with a cue holds one of these
 CUE_WORDS = (
-    (_ENDED | _STOPPED | _MOVED | _WAS | _REPLACED)
+    (_ENDED | _STOPPED | MOVED | _WAS | _REPLACED)
     | frozenset({"anymore", "place", "any", "sunset", "given"})
     | frozenset(CUE_PAIRS)
 )
+
+
+# of these, the ones that may tell what is no longer so apart from the rest, whatever follows
+DISPLACING = _REPLACED | {"instead", "rather", "place", "swapped", "superseded", "favour", "favor"}
 
 
 class Cue(NamedTuple):
@@ -158,7 +162,7 @@ def _replaced(clause: _Clause) -> _Match | None:
 
 
 def _moved(clause: _Clause) -> _Match | None:
-    place = clause.place_of(frozenset({"from", "off"})) if clause.word in _MOVED else None
+    place = clause.place_of(frozenset({"from", "off"})) if clause.word in MOVED else None
     if place is None:
         return None
     retired = clause.until(place + 1, _REGION_ENDS)
@@ -175,7 +179,7 @@ _MATCHERS: tuple[tuple[Callable[[_Clause], _Match | None], frozenset[str]], ...]
     (_was, _WAS | {"used"}),
     (_instead, frozenset({"instead", "rather", "place"})),
     (_replaced, _REPLACED | {"swapped", "superseded"}),
-    (_moved, _MOVED),
+    (_moved, MOVED),
 )
 _MATCHERS_OF = {word: tuple(matcher for matcher, opening in _MATCHERS if word in opening) for word in CUE_WORDS}
 

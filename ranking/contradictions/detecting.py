@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ranking.columns import instant
 from ranking.components import Positions
 from ranking.contradictions.claims import Read
-from ranking.contradictions.classifying import THRESHOLD, conflict_of, may_agree
+from ranking.contradictions.classifying import THRESHOLD, may_agree
 from ranking.contradictions.conflicts import Conflict
 from ranking.contradictions.findings import Contradiction, Evidence, fingerprint
 from ranking.contradictions.judging import conflict
@@ -17,7 +17,7 @@ from ranking.contradictions.opposition import DEFAULT_PAIRS, Oppositions, compil
 from ranking.contradictions.search import near_sentences
 from ranking.contradictions.sentences import Sentences, read_sentences
 from ranking.contradictions.severity import Severity, domain, frequency, recency
-from ranking.contradictions.wholes import reader_of
+from ranking.contradictions.wholes import Wholes
 from ranking.limits import within
 from ranking.observations import Given, Observations, read_observations
 from ranking.similar import unit_rows
@@ -99,7 +99,7 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
     rows: list[int] = read.text[order].tolist()
     found: Found = {}
     judged: set[tuple[int, int]] = set()
-    sentence, text = reader_of(texts, read)
+    wholes = Wholes(texts, read)
 
     def holders(number: int) -> list[int]:
         return rows[bounds[number] : bounds[number + 1]][:_COPIES]
@@ -112,7 +112,7 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
         ones, others = holders(one), holders(other)
         # where both are all of a text, judging the sentences is judging the texts
         alone = ones == [only(one)] and others == [only(other)]
-        if not alone and not _may_conflict(sentence(one), sentence(other), oppositions, least):
+        if not alone and not _may_conflict(wholes.sentence(one), wholes.sentence(other), oppositions, least):
             continue
         for left, right in _speakers(ones, others):
             newer, older = sorted((left, right))
@@ -120,7 +120,7 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
                 continue
             judged.add((newer, older))
             needed = _needed(threshold, units, newer, older)
-            conflicting = conflict_of(texts[older], texts[newer], (text(older), text(newer)), oppositions, needed)
+            conflicting = wholes.conflict((older, newer), oppositions, needed)
             if conflicting is not None:
                 found[newer, older] = conflicting
     return found

@@ -48,6 +48,8 @@ def _comparable(a: Claim, b: Claim) -> bool:
 
 def _one_scope(pair: Aligned, without: frozenset[str] = frozenset()) -> bool:
     """Whether both sides speak of one environment, platform, tier and part."""
+    if pair.a.scopes == pair.b.scopes:
+        return True
     one = {scope for scope in pair.a.scopes - pair.b.scopes if scope[1] not in without}
     other = {scope for scope in pair.b.scopes - pair.a.scopes if scope[1] not in without}
     if any(group in _DIFFERS_AT_ALL for group, _ in one | other):

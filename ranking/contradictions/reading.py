@@ -6,6 +6,8 @@ _PATTERN = re.compile(
     r"""
     [ ]?(?:
     (?P<plain>[A-Za-z]++(?=[ ,;!?)]|\.?$|\.\s))
+  | (?P<named>[A-Za-z]++-[A-Za-z]*+\d[A-Za-z\d]*+(?=[ ,;!?)]|\.?$|\.\s))
+  | (?P<digits>\d++(?=[ ][b-oq-zA-Z]|\.?$))
   | (?P<quoted>"[^"\n]{1,80}"|“[^”\n]{1,80}”|`[^`\n]{1,80}`|«[^»\n]{1,80}»|(?<![\w'])'[^'\n]{2,80}'(?!\w))
   | (?P<address>https?://[^\s<>"'`]*[\w/]|[\w.+-]+@[\w-]+\.[\w.]+|--[a-z][\w-]*|[A-Z]:\\[\w.\\-]+|
         (?:[\w.~-]*/){2,}(?:[\w.*-]*[\w*])?|/[\w.-]*\w|[^\W\d]\w*/[^\W\d]\w*|
@@ -46,8 +48,10 @@ class Token(NamedTuple):
     tied: bool = False
 
 
-# the number of the pattern that most tokens are read by
-_PLAIN = _PATTERN.groupindex["plain"]
+# the numbers of the patterns that most tokens are read by: words, and identifiers and numbers that nothing is tied to
+_SIMPLE = {
+    _PATTERN.groupindex[name]: kind for name, kind in (("plain", "word"), ("named", "address"), ("digits", "number"))
+}
 
 
 def read(text: str) -> list[Token]:
@@ -56,10 +60,11 @@ def read(text: str) -> list[Token]:
     # the short way round a named tuple's own maker takes half the time
     new, append = tuple.__new__, tokens.append
     for match in _PATTERN.finditer(text):
-        if match.lastindex == _PLAIN:
-            start, end = match.span(_PLAIN)
+        simple = _SIMPLE.get(match.lastindex or 0)
+        if simple is not None:
+            start, end = match.span(match.lastindex or 0)
             whole = text[start:end]
-            append(new(Token, ("word", whole, start, end, whole.lower(), "", start > 0 and text[start - 1] == "-")))
+            append(new(Token, (simple, whole, start, end, whole.lower(), "", start > 0 and text[start - 1] == "-")))
             continue
         kind, unit = match.lastgroup or "", ""
         if kind == "unit":

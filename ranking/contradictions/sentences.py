@@ -1,17 +1,12 @@
-import re
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
+from ranking.contradictions.cutting import pieces_of, places, split
 from ranking.contradictions.opposition import Oppositions
 from ranking.contradictions.stretches import (
-    COLON,
-    DASH,
-    TIE,
     Role,
     carried,
     in_subject,
@@ -21,39 +16,12 @@ from ranking.contradictions.stretches import (
     surely_apart,
     surely_together,
 )
-from ranking.contradictions.vocabulary import USED, Bits, Flags, Ids, Vocabulary, vocabulary_of
+from ranking.contradictions.vocabulary import USED, Bits, Flags, Ids, Vocabulary, some, vocabulary_of
 from ranking.simhash import fnv1a64
-from ranking.tokens import Arrow, Texts, text_column
+from ranking.tokens import Texts
 
-# where the reader of claims always begins a new one; a dot inside a number or a path does not end a sentence
-_ENDS = (*((mark + space, mark + "\n") for mark in ".!?" for space in " \t\xa0"), (";", "\n"), ("\r", "\n"))
-_TEXT_END = "\0"
-# a comma parts clauses unless it stands in a number; signs of paths, quotes and compounds become pieces of their own
-_PARTING = (
-    (" - ", f" {DASH} "),
-    *((mark, " , ") for mark in (", ", "(", ")")),
-    (":", f" {COLON} "),
-    *((sign, " / ") for sign in '/_"`'),
-)
-# a sign to look for at the head of a pattern, and what stands before it after it, make these ten times as fast
-_INSIDE = re.compile(r"[.,:](?<=\d.)(?=\d)")
-# "node-7f" is the name of one thing, "2026-05" is not
-_IDENTIFIER = re.compile(r"-(?<=[A-Za-z]-)(?=[A-Za-z]*\d)")
-_NUMBERED = re.compile(r"-(?=\d)")
-# 3e-5 is one number
-_EXPONENT = re.compile(r"-(?<=\d[eE]-)(?=\d)")
-_WIDE = (
-    *((mark, "'") for mark in "\u2018\u2019"),
-    *((mark, f" {DASH} ") for mark in "\u2013\u2014"),
-    *((mark, " ") for mark in "\u2026\u00a0"),
-    *((mark, '"') for mark in "\u201c\u201d"),
-)
-_KEPT = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',/" + COLON + DASH + TIE))
-# bytes from here on belong to longer sequences
-_ASCII = 128
 # the low bits of a hash of digits are few: a multiple's high ones tell numbers apart
 _SPREAD, _TOP, _NEXT = np.uint64(0x9E3779B97F4A7C15), np.uint64(58), np.uint64(6)
-_TABLE = bytes(point if point in _KEPT or point >= _ASCII else ord(" ") for point in range(256))
 
 
 class Identities(NamedTuple):
@@ -67,6 +35,20 @@ class Identities(NamedTuple):
         return Identities(*(bits[rows] for bits in self))
 
 
+class Stream(NamedTuple):
+    """All pieces in order: which one, of which sentence, surely in which clause and at most in which, its roles.
+
+    ``word`` is the number of what it may be read as, -1 if as no word.
+    """
+
+    code: npt.NDArray[np.int32]
+    owner: Ids
+    clause: Ids
+    whole: Ids
+    role: Ids
+    word: Ids
+
+
 class Sentences(NamedTuple):
     """The distinct sentences of some texts, cut into stretches at commas and joining words.
 
@@ -74,7 +56,7 @@ class Sentences(NamedTuple):
     its text (a number of its own if several hold it), and the rest is what the search needs to know of a stretch.
     ``coarse`` (one bit for each), ``fine`` (two) and ``vague`` are of all stretches that surely make one clause with
     it; ``clauses`` are those clauses' words, of which ``beside`` are weak or identifiers. ``wholes`` reach to where a
-    clause surely ends; ``told`` is false where they tell nothing.
+    clause surely ends; ``told`` is false where they tell nothing. ``said`` has a bit for every word that is neither.
     """
 
     written: list[str]
@@ -90,6 +72,7 @@ class Sentences(NamedTuple):
     whole: Ids
     wholes: csr_array
     told: Flags
+    said: Bits
     weak: Bits
     values: Bits
     identifiers: Bits
@@ -103,53 +86,16 @@ class Sentences(NamedTuple):
     against: Bits
     negators: Ids
     cued: Flags
-
-
-def _split(texts: Texts) -> tuple[list[str], Ids, Ids]:
-    """The distinct sentences of texts; for every sentence of every text, the text and the sentence."""
-    whole = _TEXT_END.join(texts)
-    if whole.count(_TEXT_END) >= len(texts):
-        whole = _TEXT_END.join(text.replace(_TEXT_END, " ") for text in texts)
-    for end, cut in (*_ENDS, (_TEXT_END, f"\n{_TEXT_END}\n")):
-        whole = whole.replace(end, cut)
-    parts = list(map(str.strip, whole.split("\n")))
-    distinct = dict.fromkeys(parts)
-    distinct.pop("", None)
-    distinct.pop(_TEXT_END, None)
-    known = {part: number for number, part in enumerate(distinct)} | {"": -1, _TEXT_END: -2}
-    sentence = np.fromiter(map(known.__getitem__, parts), np.int64, len(parts))
-    text, kept = np.cumsum(sentence == known[_TEXT_END]), sentence >= 0
-    return list(distinct) or [" "], text[kept], sentence[kept]
-
-
-def _pieces(written: list[str]) -> Arrow:
-    folded = "\n".join(written)
-    folded = _NUMBERED.sub(" / ", _IDENTIFIER.sub(TIE, _EXPONENT.sub("", _INSIDE.sub("", folded))))
-    for mark, parting in _PARTING if folded.isascii() else (*_WIDE, *_PARTING):
-        folded = folded.replace(mark, parting)
-    column = text_column(folded.split("\n"))
-    _, ends, data = column.buffers()
-    spaced = pa.py_buffer(bytes(memoryview(data or b"")).translate(_TABLE))
-    plain: Arrow = pa.Array.from_buffers(column.type, len(column), [None, ends, spaced])
-    return pc.split_pattern(plain, " ")
-
-
-def _places(pieces: Arrow, coded: Arrow) -> tuple[npt.NDArray[np.int32], Ids]:
-    """The number of every piece that is not empty, and its sentence."""
-    offsets = np.frombuffer(pieces.offsets.buffers()[1], np.int32)[: len(pieces) + 1]
-    index = np.frombuffer(coded.indices.buffers()[1], np.int32)[: len(coded.indices)]
-    owner = np.repeat(np.arange(len(pieces)), np.diff(offsets))
-    lengths = pc.binary_length(coded.dictionary).to_numpy(zero_copy_only=False)
-    written = lengths[index] > 0
-    return index[written], owner[written]
+    distinct: list[str]
+    stream: Stream
 
 
 def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     """Cut texts into sentences and note what each could conflict by; equal sentences are read once."""
-    written, text, sentence = _split(texts)
-    pieces = _pieces(written)
+    written, text, sentence = split(texts)
+    pieces = pieces_of(written)
     coded = pieces.values.dictionary_encode()
-    index, owner = _places(pieces, coded)
+    index, owner = places(pieces, coded)
     distinct = [piece.decode("utf-8", "surrogatepass") for piece in coded.dictionary.to_pylist()]
     vocabulary = vocabulary_of(distinct, oppositions)
     first = np.diff(owner, prepend=-1) > 0
@@ -169,29 +115,40 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     bit = np.uint64(1) << (spread >> _TOP)
     # two bits of a name or value, so that few are taken for each other
     both = np.stack((bit, np.uint64(1) << ((spread << _NEXT) >> _TOP)), axis=1)
-    named = np.where(vocabulary.name[:, None], both, np.uint64(0))[index]
-    # a sentence's first word is written large whatever it is
-    named[first & (vocabulary.frame[index] == 0)] = 0
-    words, kept = _words(np.where(claims[clause_of][stretch], vocabulary.stems[index], -1), stretch)
+    stems = np.where(claims[clause_of][stretch], vocabulary.stems[index], -1)
+    words, kept = _words(stems, stretch)
     owners = owner[starts[kept]]
     clause = clause_of[kept]
     whole_of = np.cumsum(surely_apart(roles, first, starts)) - 1
     told = may_be_told(roles, starts[np.diff(whole_of, prepend=-1) > 0])
 
     def union(bits: Bits) -> Bits:
-        joined: Bits = np.bitwise_or.reduceat(bits, starts, axis=0)[kept]
-        return joined
+        return _joined(bits, index, starts)[kept]
 
     def in_clause(bits: Bits) -> Bits:
-        joined: Bits = np.bitwise_or.reduceat(bits, openings, axis=0) if len(openings) else bits
+        return _joined(bits, index, openings)
+
+    opposing = _opposing(vocabulary, index, first)
+
+    def opposed_in_clause(bits: Bits) -> Bits:
+        joined = np.zeros((len(openings), bits.shape[1]), np.uint64)
+        np.bitwise_or.at(joined, clause_of[stretch[opposing]], bits[index[opposing]])
         return joined
 
-    identifying = np.where(vocabulary.identifier[:, None], both, np.uint64(0))[index]
-    identifiers = identifying[:, 0]
-    counting = np.where([[piece[:1].isdigit()] for piece in distinct], both, np.uint64(0))[index]
-    of_subject = np.where(in_subject(roles, openings)[:, None], identifying, np.uint64(0))
-    subjects = carried(roles, openings, in_clause(of_subject))
+    strong = (vocabulary.weak == 0) & ~vocabulary.identifier
+    telling = np.where(strong, np.uint64(1) << (vocabulary.stems.astype(np.uint64) * _SPREAD >> _TOP), np.uint64(0))
+    none = np.uint64(0)
+    identifying = np.where(vocabulary.identifier[:, None], both, none)
+    identifiers = np.ascontiguousarray(identifying[:, 0])
+    in_front = in_subject(roles, openings)
+    of_subject = np.stack([np.where(in_front, half[index], none) for half in identifying.T])
+    subjects = carried(roles, openings, _joined(of_subject.T, slice(None), openings))
+    counting = np.where(vocabulary.number[:, None], both, none)
     fine = Identities(in_clause(counting), in_clause(identifying) | subjects, subjects).at(clause)
+    # a sentence's first word is written large whatever it is
+    large = ~first | (vocabulary.frame != 0)[index]
+    naming = np.where(vocabulary.name[:, None], both, none)
+    named = np.stack([np.where(large, half[index], none) for half in naming.T])
     return Sentences(
         written=written,
         text=text,
@@ -202,23 +159,26 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         words=words,
         clause=clause,
         clauses=_grouped(words, clause),
-        beside=(_ones(in_clause(vocabulary.weak[index])) + _ones(in_clause(identifiers)))[clause],
+        beside=(_ones(in_clause(vocabulary.weak)) + _ones(in_clause(identifiers)))[clause],
         whole=whole_of[kept],
         wholes=_grouped(words, whole_of[kept]),
         told=told[whole_of[kept]],
-        weak=union(vocabulary.weak[index]),
-        values=in_clause(np.where(vocabulary.value[:, None], both, np.uint64(0))[index])[clause],
+        said=_joined(np.where(stems < 0, none, telling[index]), slice(None), starts)[kept],
+        weak=union(vocabulary.weak),
+        values=in_clause(np.where(vocabulary.value[:, None], both, none))[clause],
         identifiers=union(identifiers),
         coarse=Identities(*(np.ascontiguousarray(bits[:, 0]) for bits in fine)),
         fine=fine,
         vague=stands_in(roles, openings)[clause],
-        marked=np.logical_or.reduceat(np.array([piece == "/" for piece in distinct], np.bool_)[index], starts)[kept],
-        names=union(named),
-        frames=union(vocabulary.frame[index]),
-        opposed=in_clause(vocabulary.opposed[index])[clause],
-        against=in_clause(vocabulary.against[index])[clause],
+        marked=_holding(np.flatnonzero(vocabulary.slash[index]), stretch, len(starts))[kept],
+        names=_joined(named.T, slice(None), starts)[kept],
+        frames=union(vocabulary.frame),
+        opposed=opposed_in_clause(vocabulary.opposed)[clause],
+        against=opposed_in_clause(vocabulary.against)[clause],
         negators=np.add.reduceat(_negators(vocabulary, index), starts)[kept],
-        cued=np.add.reduceat(_cues(vocabulary, index), starts)[kept] > 0,
+        cued=_holding(_cues(vocabulary, index), stretch, len(starts))[kept],
+        distinct=distinct,
+        stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles, vocabulary.words[index]),
     )
 
 
@@ -231,11 +191,42 @@ def _negators(vocabulary: Vocabulary, index: npt.NDArray[np.int32]) -> Ids:
 
 
 def _cues(vocabulary: Vocabulary, index: npt.NDArray[np.int32]) -> Ids:
-    """Which pieces are a cue, alone or with the piece after them."""
-    opens, closes = vocabulary.opens[index], np.append(vocabulary.closes[index[1:]], -1)
+    """The places of pieces that are a cue, alone or with the piece after them."""
+    at = np.flatnonzero((vocabulary.opens != 0)[index])
+    opens, before = vocabulary.opens[index[at]], vocabulary.be[index[np.maximum(at - 1, 0)]]
     # "is used to" tells what for, not what was
-    opens[1:][(opens[1:] == USED) & vocabulary.be[index[:-1]]] = 0
-    return np.asarray(vocabulary.cue[index] | (opens == closes), np.int64)
+    opens[(opens == USED) & before & (at > 0)] = 0
+    follows = np.append(index, -1)[at + 1]
+    closes = np.where(follows >= 0, vocabulary.closes[follows], -1)
+    return np.concatenate((np.flatnonzero(vocabulary.cue[index]), at[opens == closes]))
+
+
+def _opposing(vocabulary: Vocabulary, index: npt.NDArray[np.int32], first: Flags) -> Ids:
+    """The places of pieces that are opposed to something: not of "on" before another word, which opposes nothing."""
+    at = np.flatnonzero(some(vocabulary.opposed)[index])
+    following = np.minimum(at + 1, len(index) - 1)
+    role, code = vocabulary.role[index[following]], index[following]
+    word = (role & (Role.COMMA | Role.COLON | Role.PARTS) == 0) & ~vocabulary.joins[code] & ~vocabulary.slash[code]
+    idle = vocabulary.particle[index[at]] & (following > at) & ~first[following] & word
+    idle &= first[at] | ~vocabulary.turned[index[np.maximum(at - 1, 0)]]
+    places: Ids = at[~idle]
+    return places
+
+
+def _holding(places: Ids, groups: Ids, count: int) -> Flags:
+    """Which of so many groups hold one of these places."""
+    held = np.zeros(count, np.bool_)
+    held[groups[places]] = True
+    return held
+
+
+def _joined(bits: Bits, index: npt.NDArray[np.int32] | slice, starts: Ids) -> Bits:
+    """The bits of runs of pieces, a column at a time: rows of a few take several times as long."""
+    if not len(starts):
+        return np.zeros((0, *bits.shape[1:]), np.uint64)
+    if bits.ndim == 1:
+        return np.asarray(np.bitwise_or.reduceat(bits[index], starts), np.uint64)
+    return np.stack([np.bitwise_or.reduceat(np.ascontiguousarray(half)[index], starts) for half in bits.T], axis=1)
 
 
 def _homes(text: Ids, sentence: Ids, count: int) -> Ids:

@@ -34,8 +34,13 @@ def recency(days: float) -> float:
 
 def domain(older: str, newer: str) -> float:
     """1 where a side speaks of security or compliance, 0.4 elsewhere."""
-    words = {word.lower() for text in (older, newer) for word in tokenize(text)}
-    return 1.0 if words & SECURITY else _ORDINARY
+    return 1.0 if _of_security(older) or _of_security(newer) else _ORDINARY
+
+
+def _of_security(text: str) -> bool:
+    # no letter beyond ASCII is several small ones
+    words = tokenize(text.lower()) if text.isascii() else [word.lower() for word in tokenize(text)]
+    return not SECURITY.isdisjoint(words)
 
 
 def frequency(standing: int) -> float:

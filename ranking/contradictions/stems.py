@@ -9,7 +9,7 @@ _SHORT = 3
 _VOWELS = "aeiou"
 # what must be left of a word, or be there, for an ending to be one
 _BEFORE_IES, _BEFORE_SUFFIX, _WITH_ATE = 2, 4, 6
-_HEAD = 5
+HEAD = 5
 
 
 def _singular(word: str) -> str:
@@ -69,6 +69,6 @@ def stem(word: str) -> str:
 
 def alike(one: str, other: str) -> bool:
     """Whether two stems are forms of one name: five leading letters in common and one the head of the other."""
-    if one[:_HEAD] != other[:_HEAD] or len(one) < _HEAD or len(other) < _HEAD:
+    if one[:HEAD] != other[:HEAD] or len(one) < HEAD or len(other) < HEAD:
         return False
     return one.startswith(other) or other.startswith(one)

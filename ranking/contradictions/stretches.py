@@ -5,10 +5,11 @@ from operator import or_
 import numpy as np
 import numpy.typing as npt
 
-from ranking.contradictions.clause_reader import SENTENCE
+from ranking.contradictions.clause_reader import COMPARED, SENTENCE
 from ranking.contradictions.clauses import (
     AFTER_ASIDE,
     AUXILIARIES,
+    GOES_ON,
     OPENERS,
     OWNERS,
     QUESTIONS,
@@ -59,6 +60,10 @@ class Role(IntFlag):
     SUBJECT = 2097152
     BEFORE_TO = 4194304
     TO = 8388608
+    # "and", "or"; what compares, and what before it makes a bound of it
+    LINKS = 16777216
+    THAN = 33554432
+    COMPARED = 67108864
 
 
 Roles = npt.NDArray[np.int64]
@@ -74,7 +79,8 @@ _OPENS_AFTER_AND = SPEAKERS | OWNERS
 _WORDS = {
     Role.PARTS: _PARTS,
     Role.OPENS: _OPENS,
-    Role.SURELY_OPENS: OPENERS,
+    # what follows "including" goes on with the subject before
+    Role.SURELY_OPENS: OPENERS - GOES_ON,
     Role.STARTS: STARTS,
     Role.GOES_ON: _OPENS_AFTER_AND,
     Role.OPENS_WITH: CONDITIONS,
@@ -92,6 +98,9 @@ _WORDS = {
     Role.SUBJECT: SUBJECTS,
     Role.BEFORE_TO: BEFORE_TO,
     Role.TO: frozenset({"to"}),
+    Role.LINKS: frozenset({"and", "or"}),
+    Role.THAN: frozenset({"than"}),
+    Role.COMPARED: COMPARED,
 }
 _KNOWN = {
     word: int(reduce(or_, (role for role, held in _WORDS.items() if word in held), _SIGNS.get(word, Role(0))))
@@ -156,6 +165,8 @@ def in_subject(roles: Roles, openings: Ids) -> Flags:
     later[openings] = False
     # a verb that opens a clause orders something, or is a noun: either way no identifier after it is what is told
     may = ((roles & Role.MAY_END) != 0) & (later | ((roles & Role.OPENS_WITH) != 0))
+    noun = np.append(0, roles[:-1]) & Role.BEFORE_NOUN
+    may &= (noun == 0) | ((roles & (Role.FINITE | Role.OPENS_WITH | Role.COLON | Role.PARTS)) != 0)
     sure = ((roles & Role.ENDS) != 0) & later
     sure[1:] &= (roles[:-1] & Role.BEFORE_NOUN) == 0
 
@@ -208,5 +219,9 @@ def supposes(roles: Roles, openings: Ids) -> Flags:
     # a clause of one word asks nothing
     asks &= np.diff(np.append(openings, len(roles))) > 1
     wished = ((roles & Role.BEFORE_TO) != 0) & ((following & Role.TO) != 0)
+    # "older than 30 days" compares; "more than 30" bounds
+    inside = np.ones(len(roles), np.bool_)
+    inside[openings[1:] - 1] = False
+    wished |= inside & ((roles & Role.COMPARED) == 0) & ((following & Role.THAN) != 0)
     supposed: Flags = asks | np.logical_or.reduceat(wished, openings)
     return supposed

@@ -41,6 +41,8 @@ _NAMED: dict[str, tuple[str, object]] = {
 _BELONGS = frozenset({*UNITS, *MONTHS, *SCALES, *_WORKING, *_TIMES, "and", "of"})
 _OFTEN = {"every": 1.0, "each": 1.0, "once": 1.0, "twice": 2.0}
 VALUE_STARTS = frozenset({*_NAMED, *MONTHS, *NUMBERS, *_OFTEN})
+# words that a value may take along, wherever they stand in it
+TAKEN_ALONG = VALUE_STARTS | _BELONGS | _PARTS_OF_DAY | _EVERY
 
 
 class Value(NamedTuple):
@@ -214,13 +216,16 @@ class _Count(NamedTuple):
 
 def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
     """A number with the unit, the scale or the month that belongs to it."""
+    token, step = tokens[at], at + 1
+    bare = not token.unit and token.text[0] not in _CURRENCIES
+    if bare and token.kind == "number" and _lower(tokens, step) not in _BELONGS:
+        return Found(Value("number", _normal(number, token), token.start, token.end, _bound(tokens, at)), 1)
     if _counts_nothing(tokens, at):
         return None
-    step = at + 1
     if tokens[at].kind == "word" and number in _TENS and 0 < (ones := NUMBERS.get(_lower(tokens, step), 0)) < _TEN:
         number, step = number + ones, step + 1
     following = _lower(tokens, step)
-    if not tokens[at].unit and following not in _BELONGS and tokens[at].text[0] not in _CURRENCIES:
+    if bare and following not in _BELONGS:
         return _Count(tokens, at, number, step).found("number", _normal(number, tokens[at]), step)
     if following == "and" and [_lower(tokens, step + place) for place in (1, 2)] == ["a", "half"]:
         number, step = number + 0.5, step + 3

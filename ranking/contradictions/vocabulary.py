@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
@@ -5,8 +6,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from ranking.contradictions.clause_reader import TURNED
 from ranking.contradictions.cues import BE, CUE_PAIRS, CUE_WORDS
-from ranking.contradictions.facts import SHORTEST
+from ranking.contradictions.facts import PARTICLES, SHORTEST
 from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, KIND, NEGATORS, ONE_HOLDER, STOP, UNREAL, WEAK
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
 from ranking.contradictions.opposition import DENYING, Oppositions, undenied
@@ -33,7 +35,11 @@ WORD = 64
 _HALF = 32
 # a scope is looked at again and again, and its words hardly change
 _REMEMBERED = 1 << 17
-_FRAME_BIT = {frame: 1 << place % WORD for place, frame in enumerate(sorted(_FRAMES | frozenset(KIND.values())))}
+# who holds something has bits of its own, the rest share what is left
+_HOLDERS, _OTHERS = sorted(ONE_HOLDER), sorted((_FRAMES | frozenset(KIND.values())) - ONE_HOLDER)
+_FRAME_BIT = {frame: 1 << place for place, frame in enumerate(_HOLDERS)} | {
+    frame: 1 << (len(_HOLDERS) + place % (WORD - len(_HOLDERS))) for place, frame in enumerate(_OTHERS)
+}
 _WEAK_BIT = {word: 1 << place % WORD for place, word in enumerate(sorted(WEAK))}
 HOLDER_BITS = np.bitwise_or.reduce([np.uint64(_FRAME_BIT[holder]) for holder in ONE_HOLDER])
 _LONE_CUES = CUE_WORDS - frozenset(CUE_PAIRS) - {"any", "place"}
@@ -61,12 +67,18 @@ class _Piece(NamedTuple):
     frame: int = 0
     role: int = 0
     identifier: bool = False
+    word: bool = False
+    number: bool = False
 
 
 class Vocabulary(NamedTuple):
-    """The same of all distinct pieces, aligned; the stems are numbers, -1 where a piece says nothing."""
+    """The same of all distinct pieces, aligned; the stems are numbers, -1 where a piece says nothing.
+
+    ``words`` are those of all that may be read as a word, a value's name too.
+    """
 
     stems: Ids
+    words: Ids
     weak: Bits
     value: Flags
     name: Flags
@@ -80,30 +92,43 @@ class Vocabulary(NamedTuple):
     unreal: Flags
     role: Ids
     identifier: Flags
+    number: Flags
+    slash: Flags
     fails: Flags
+    particle: Flags
+    turned: Flags
     opposed: Bits
     against: Bits
 
 
+_NUMBER = _Piece(value=True, number=True)
+
+
 @lru_cache(maxsize=_REMEMBERED)
-def _piece(piece: str) -> _Piece:
+def _piece(piece: str) -> _Piece:  # noqa: PLR0911 - one for each sort of piece
+    if piece.isdigit() and piece.isascii():
+        # most of what is met for the first time
+        return tuple.__new__(_Piece, (piece, *_NUMBER[1:]))
     word = piece.lower()
     if "'" in word:
         word = word.strip("'").removesuffix("'s")
     if not word:
         return _Piece()
     if TIE in word:
-        return _Piece(word, says=True, identifier=True)
+        return _Piece(word, says=True, identifier=True, number=piece[0].isdigit())
     key = stem(word)
     opens, closes, be, part = _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE, role(word, key)
     if word in NEGATORS or word == "non" or word.endswith("n't"):
-        return _Piece(key, opens, closes, be, role=part, negator=True)
+        return _Piece(key, opens, closes, be, role=part, negator=True, word=word == "non")
     stop = word in STOP
     if not stop and (word[0].isdigit() or word in _VALUES):
-        return _Piece(key, opens, closes, be, role=part, value=True)
+        odd = not word.isdigit()
+        return _Piece(key, opens, closes, be, role=part, value=True, word=odd, number=piece[0].isdigit())
     joins, unreal, cue = word in _JOINS, word in _SUPPOSED, not stop and word in _LONE_CUES
     if stop or unreal or len(word) < SHORTEST or ("'" in word and word.partition("'")[0] in STOP):
-        return _Piece(key, opens, closes, be, role=part, joins=joins, unreal=unreal, cue=cue)
+        # "server A" is not server B
+        letter = len(piece) == 1 and piece.isupper()
+        return _Piece(key, opens, closes, be, role=part, joins=joins, unreal=unreal, cue=cue, word=letter)
     large, odd = not piece.islower(), not piece.isalpha()
     return _Piece(
         key,
@@ -114,6 +139,7 @@ def _piece(piece: str) -> _Piece:
         joins=joins,
         cue=cue,
         says=True,
+        word=True,
         value=large and odd,
         name=(piece[0].isupper() or odd) if large else word in KIND,
         weak=_WEAK_BIT.get(key, 0),
@@ -125,10 +151,14 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
     """What each distinct piece of text is, decided once however often it stands there."""
     columns = dict(zip(_Piece._fields, zip(*map(_piece, distinct), strict=True), strict=True))
     known: dict[str, int] = {}
-    numbers = (
+    stems = [
         known.setdefault(key, len(known)) if says else -1
         for key, says in zip(columns["key"], columns["says"], strict=True)
-    )
+    ]
+    words = [
+        known.setdefault(key, len(known)) if word else -1
+        for key, word in zip(columns["key"], columns["word"], strict=True)
+    ]
     sides, width = _sides(oppositions)
     opposed, against = np.zeros((2, len(distinct), width + 1), np.uint64)
     for at, key in enumerate(columns["key"]):
@@ -140,7 +170,8 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         return np.array(columns[name], np.bool_)
 
     return Vocabulary(
-        stems=np.fromiter(numbers, np.int64, len(distinct)),
+        stems=np.array(stems, np.int64),
+        words=np.array(words, np.int64),
         weak=np.array(columns["weak"], np.uint64),
         value=flags("value"),
         name=flags("name"),
@@ -154,10 +185,22 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         unreal=flags("unreal"),
         role=np.array(columns["role"], np.int64),
         identifier=flags("identifier"),
-        fails=np.array([key == "fail" for key in columns["key"]], np.bool_),
+        number=flags("number"),
+        slash=_are("/", distinct),
+        fails=_are("fail", columns["key"]),
+        particle=_among(PARTICLES - frozenset(oppositions.tails), distinct),
+        turned=_among(TURNED, distinct),
         opposed=opposed,
         against=against,
     )
+
+
+def _among(asked: frozenset[str], pieces: Sequence[str]) -> Flags:
+    return np.fromiter((piece.lower() in asked for piece in pieces), np.bool_, len(pieces))
+
+
+def _are(asked: str, texts: Sequence[str]) -> Flags:
+    return np.fromiter(map(asked.__eq__, texts), np.bool_, len(texts))
 
 
 def _mark_denied(keys: tuple[str, ...], opposed: Bits, against: Bits) -> None:
@@ -191,3 +234,13 @@ def _sides(oppositions: Oppositions) -> tuple[dict[str, tuple[Bits, Bits]], int]
         own, against = (np.bitwise_or.reduce(bits) for bits in zip(*known, strict=True))
         sides[tail] = (own, against)
     return sides, width
+
+
+def some(bits: Bits | Flags) -> Flags:
+    """Which rows have a bit, of one number or of a few: a column at a time, for rows of a few take long to reduce."""
+    held: Flags = (bits if bits.ndim == 1 else bits[:, 0]) != 0
+    if bits.ndim == 1:
+        return held
+    for column in bits.T[1:]:
+        held |= column != 0
+    return held

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ranking.contradictions.claims import Read, claims_of
 from ranking.contradictions.opposition import DEFAULT_PAIRS, compiled
 from ranking.contradictions.sentences import read_sentences
-from ranking.contradictions.wholes import reader_of
+from ranking.contradictions.wholes import Wholes
 
 PIECES = (
     "The cart service", "listens on port", "8080", "is not", "enabled", "uses", "Redis", "and keeps logs for", "2-3",
@@ -22,8 +22,7 @@ texts = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(MARKS)), min
 
 
 def _from_sentences(text: str) -> Read:
-    _, whole = reader_of([text], read_sentences([text], compiled(DEFAULT_PAIRS)))
-    return whole(0)
+    return Wholes([text], read_sentences([text], compiled(DEFAULT_PAIRS))).text(0)
 
 
 def _claimed(read: Read) -> list[tuple[object, ...]]:
