@@ -7,7 +7,7 @@ import hashlib
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import streamlit as st
 
@@ -38,6 +38,8 @@ from retrieval.remembered import remembering
 from retrieval.retrieve import AgentSession, Memory, recollect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from sqlalchemy import Engine
 
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from retrieval.retrieve import Recollection
 
 log = logging.getLogger("rankscope.store")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,17 @@ def reach_key(reach: Reach) -> str:
 def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: tuple[Question, ...]) -> Answers:  # noqa: ARG001 - the first three are the key
     frames, as_of = store().ask_all(*_questions)
     return Answers(tuple(frames), as_of)
+
+
+def kept(name: str, make: Callable[[], Made], *questions: Question) -> Made:
+    """What is made of some answers, kept as long as they are; all of one reach are given it, and none may change it."""
+    reach = questions[0].scope.reach
+    return cast("Made", _kept(reach_key(reach), tuple(map(repr, questions)), version(reach), name, make))
+
+
+@st.cache_resource(ttl=60, max_entries=200, show_spinner=False)
+def _kept(scope_key: str, asked: tuple[str, ...], version: str, name: str, _make: Callable[[], Any]) -> Any:  # noqa: ARG001, ANN401 - the first four are the key
+    return _make()
 
 
 def ladder(scope: Scope) -> Outcomes:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from queries.scope import Scope
     from queries.shape import LogShape
 
+    Totals = dict[str, float]
+
 UP = "#1B7F79"
 
 SMALLEST_CHANGE = 0.05  # percentage points
@@ -55,9 +57,8 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
     )
 
 
-def figures(overview: pd.DataFrame, before: pd.DataFrame, scope: Scope) -> None:
+def figures(now: Totals, then: Totals, scope: Scope) -> None:
     """Totals of the scope, each with its change since the window before."""
-    now, then = _totals(overview), _totals(before)
     new = f"{now['new_observations']:+,.0f} new"
     retrieved = _change(now["retrievals"], then["retrievals"])
     shown = (
@@ -83,14 +84,13 @@ def figures(overview: pd.DataFrame, before: pd.DataFrame, scope: Scope) -> None:
     compared(then["retrievals"], scope.days)
 
 
-def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> None:
+def table(shown: pd.DataFrame, every: int, scope: Scope) -> None:
     """One row per organization; its button moves the scope there, and each cell of the matrix opens its page."""
-    if len(overview) > SHOWN:
-        st.caption(f"The {number(SHOWN)} most active of {number(len(overview))} organizations; the figures count all.")
-        overview = overview.head(SHOWN)
-    shown = _rows(overview, daily, features, scope)
+    if every > len(shown):
+        st.caption(f"The {number(len(shown))} most active of {number(every)} organizations; the figures count all.")
+    orgs = tuple(shown["id"])
     entered = st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(tuple(overview["org_id"]),)
+        "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(orgs,)
     )
     st.dataframe(
         shown if scope.org is None else shown.drop(columns="open"),
@@ -100,7 +100,7 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
             "open": entered,
-            **matrix.columns(overview["org_id"]),
+            **matrix.columns(orgs),
             "retrievals": st.column_config.NumberColumn(
                 "Retrievals", width=85, format="localized", help=glossary.RETRIEVALS
             ),
@@ -123,7 +123,9 @@ def table(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, s
     )
 
 
-def _rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> pd.DataFrame:
+def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> pd.DataFrame:
+    """What the table shows: the most active organizations, and what the matrix says of each."""
+    overview = overview.head(SHOWN)
     by_day = _by_day(daily, overview["org_id"], scope)
     states = _states(features)
 
@@ -186,17 +188,21 @@ def _enter_clicked(orgs: tuple[str, ...]) -> None:
         enter(orgs[clicked["row"]])
 
 
-def _totals(overview: pd.DataFrame) -> pd.Series[float]:
-    totals = overview.sum(numeric_only=True).astype("float64")
-    totals["judged"] = totals[list(OUTCOMES)].sum()
-    return totals
+def totals(overview: pd.DataFrame, before: pd.DataFrame) -> tuple[Totals, Totals]:
+    """Sums over all organizations, now and in the window before."""
+    return _totals(overview), _totals(before)
+
+
+def _totals(overview: pd.DataFrame) -> Totals:
+    sums = {str(name): float(value) for name, value in overview.sum(numeric_only=True).items()}
+    return sums | {"judged": sum(sums[name] for name in OUTCOMES)}
 
 
 def _change(now: float, then: float) -> str | None:
     return None if not then else f"{100 * (now - then) / then:+.3g} %"
 
 
-def _share(now: pd.Series[float], then: pd.Series[float], part: str, whole: str) -> tuple[str, str | None]:
+def _share(now: Totals, then: Totals, part: str, whole: str) -> tuple[str, str | None]:
     shown = percent(now[part], now[whole])
     if not now[whole] or not then[whole]:
         return shown, None

@@ -41,11 +41,12 @@ log = logging.getLogger("rankscope.page")
 
 def draw_navigation(pages: dict[str, dict[StreamlitPage, Entry]]) -> None:
     """Links to every page, by section, that take the scope along; Streamlit's own menu would drop it."""
+    carried = scope_address()
     with st.sidebar:
         for section, found in pages.items():
             st.caption(section)
             for page in found:
-                st.page_link(page, query_params=scope_address())
+                st.page_link(page, query_params=carried)
 
 
 def banner(principal: Principal) -> None:

@@ -39,6 +39,7 @@ CONTEXT: dict[str, object] = {
     # what was chosen is a record of this program, not a statement about the world
     "parameters": {"@id": f"{OURS}parameters", "@type": "@json"},
     "observations": {"@id": f"{OURS}observations", "@type": "@json"},
+    "opposition_pairs": {"@id": f"{OURS}opposition_pairs", "@type": "@json"},
     "report": "dcterms:title",
     "format_version": _ours("format_version"),
     "detected": _ours("detected"),

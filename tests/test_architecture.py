@@ -227,12 +227,11 @@ def cache_faults(tree: ast.AST) -> list[str]:
         hints = " ".join(ast.unparse(argument.annotation) for argument in keys if argument.annotation)
         if re.search(r"DataFrame|ndarray|Series", hints):
             faults.append(f"{function.name} takes a frame or an array as key")
-        if kind == "cache_data" and (not keys or keys[0].arg != "scope_key"):
+        one = kind == "cache_resource" and not keys  # of the process, whoever asks
+        if not one and (not keys or keys[0].arg != "scope_key"):
             faults.append(f"{function.name} does not take scope_key first")
-        if kind == "cache_data" and not ("ttl" in decorator and "max_entries" in decorator):
+        if not one and not ("ttl" in decorator and "max_entries" in decorator):
             faults.append(f"{function.name} is kept without limit")
-        if kind == "cache_resource" and keys:
-            faults.append(f"{function.name} makes a resource per argument")
     return faults
 
 
@@ -250,6 +249,8 @@ def test_a_cache_is_keyed_by_reach_and_scalars(file: Path) -> None:
         "@st.cache_data(ttl=1, max_entries=1)\ndef f(org: str): ...",
         "@st.cache_data\ndef f(scope_key: str): ...",
         "@st.cache_resource\ndef f(org: str): ...",
+        "@st.cache_resource\ndef f(scope_key: str): ...",
+        "@st.cache_resource(ttl=1, max_entries=1)\ndef f(org: str): ...",
     ],
 )
 def test_the_cache_lint_sees_each_fault(code: str) -> None:

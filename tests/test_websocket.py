@@ -26,7 +26,7 @@ TOKEN = "a-token-that-only-the-proxy-knows"  # noqa: S105 - of this test alone
 ADA = {"X-Forwarded-User": "ada", "X-Proxy-Token": TOKEN}
 LARGEST = 25_000_000  # bytes that Streamlit takes from a browser
 HEARD = 0.01  # seconds to wait for an answer to a frame
-TOLD = (b"Traceback", b"site-packages", b".py", b"DecodeError")
+TOLD = (b"Traceback", b"site-packages", b'File "', b"DecodeError")
 BACKENDS = "select array_agg(pid order by pid) from pg_stat_activity where application_name = 'rankscope'"
 DEVELOPERS = {
     "clear_cache": BackMsg(clear_cache=True),
