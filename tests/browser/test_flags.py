@@ -86,6 +86,7 @@ def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, server: AppS
     assert visit.foreign_requests(server.url) == []
 
 
+@pytest.mark.long
 def test_a_link_marks_the_rows_it_names_and_a_click_goes_back_into_it(visit: Visit, server: AppServer) -> None:
     """The address is the state: rows, list and address say the same, whichever was changed last."""
     page = visit.open(f"{server.url}/feature_flags?target=org_b&target=org_d")

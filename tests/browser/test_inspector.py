@@ -142,6 +142,7 @@ def test_the_settings_stand_beside_the_picture_or_below_it(browser: Browser, ser
 
 
 class TestPanels:
+    @pytest.mark.long
     def test_why_not_names_the_gate_and_stands_in_the_address(self, visit: Visit, server: AppServer) -> None:
         page = drawn(visit, link(server, show="why", head="2", v="1"))
         page.get_by_label("An observation you miss in this ranking").fill("bananas")

@@ -204,6 +204,7 @@ class TestCookies:
         assert b"Acme" not in session.received
 
     @pytest.mark.usefixtures("owner")
+    @pytest.mark.long
     def test_a_token_that_ends_while_the_page_is_open_ends_with_the_next_action(self, server: AppServer) -> None:
         """Streamlit reads the claims when the browser connects, and would believe them for as long as it stays."""
         token, ends = generate_xsrf_token_string(), int(time.time()) + 4

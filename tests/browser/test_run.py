@@ -80,6 +80,7 @@ def figures(server: AppServer) -> list[str]:
         return [element.metric.body for element in session.elements if element.WhichOneof("type") == "metric"]
 
 
+@pytest.mark.long
 def test_stopping_it_stops_all_of_it(folder: Path, serve: Serve) -> None:
     assert "the demo store is ready" in prepare(folder)
     server = serve(RANKSCOPE_DATA=str(folder))

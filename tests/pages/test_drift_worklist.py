@@ -217,6 +217,7 @@ def test_a_hostile_agent_can_be_chosen(page: Any, name: str) -> None:  # noqa: A
     assert list(table(test)["agents"]) == [f"{name} / {name}"]
 
 
+@pytest.mark.long
 def test_a_hundred_megabytes_are_a_small_page(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
     """LOAD-10: 100 observations of 1 MB: the list carries beginnings, an opened alert what it can show."""
     assert len(prints["org_e"]) == 50

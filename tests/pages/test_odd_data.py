@@ -110,6 +110,7 @@ def test_a_store_without_organizations(cluster: Cluster, template: str, page: st
 
 
 @pytest.mark.parametrize("org", CASES)
+@pytest.mark.long
 def test_drift_alerts(started: AppTest, org: str) -> None:
     test = shown(started, "drift_alerts.py", org=org)
     alerts = 0 if org in {"nothing", "one", "equal"} else 1 if org in DATES else 2
@@ -130,6 +131,7 @@ def test_drift_alerts(started: AppTest, org: str) -> None:
 
 
 @pytest.mark.parametrize("org", CASES)
+@pytest.mark.long
 def test_corroboration(started: AppTest, org: str) -> None:
     test = shown(started, "corroboration.py", org=org)
     if org == "nothing":

@@ -74,6 +74,7 @@ def _conflict(one: str, other: str) -> bool:
 
 @settings(max_examples=60)
 @given(st.lists(sentences, min_size=2, max_size=12))
+@pytest.mark.long
 def test_no_pair_that_conflicts_is_sifted_out(texts: list[str]) -> None:
     assert not [pair for pair in _sifted_out(texts) if _conflict(*pair) or _conflict(*reversed(pair))]
 
