@@ -117,8 +117,8 @@ def test_drift_alerts(started: AppTest, org: str) -> None:
     assert figures(test)["Listed"] == str(alerts)
     assert bool(test.get("download_button"))
     if not alerts:
-        said = [info.value for info in test.info]
-        assert any("No two statements of this scope contradict each other" in each for each in said)
+        told = [info.value for info in test.info]
+        assert any("No two statements of this scope contradict each other" in each for each in told)
         return
     listed = next(frame.value for frame in test.dataframe if "harm" in frame.value)
     assert listed["severity"].between(0, 100).all()
