@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.corroboration_shadow import REPLAYED, Shadow, gates, verdict
 from controls import working
-from controls.messages import MISSING, counted, number, percent
+from controls.messages import MISSING, counted, digits, number, percent
 from controls.scope import scope_address
 from ranking.corroboration import SCALE
 from retrieval.pipelines import BOOST_ON
@@ -140,7 +140,7 @@ def _table(passed: tuple[Gate, ...]) -> None:
 def _told(name: str, value: float | None) -> str:
     if value is None:
         return MISSING
-    return f"{100 * value:.3g} %" if name in SHARES else f"{value:,.3g}" if value < 1_000 else number(value)  # noqa: PLR2004 - three digits
+    return f"{100 * value:.3g} %" if name in SHARES else digits(value)
 
 
 def flag_address(scope: Scope, new: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from controls import glossary
 from controls.loading import flip_preview
-from controls.messages import MISSING, number, percent
+from controls.messages import MISSING, digits, number, percent
 from controls.scope import scope_address
 from queries.errors import StoreError
 from queries.flags.registry import known_flag
@@ -99,7 +99,7 @@ def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
         "replayed": f"{number(replayed)} of {number(figures['logged'])}",
         "top": percent(figures["top_changed"], replayed),
         "flips": number(flips) if replayed else MISSING,
-        "per_100": f"{100 * flips / replayed:.3g}" if replayed else MISSING,
+        "per_100": digits(100 * flips / replayed if replayed else None),
         "rbo": MISSING if figures["rbo"] is None else f"{figures['rbo']:.3f}",
     }
 

@@ -47,7 +47,7 @@ LOG_COVERAGE_AND_POOL = (
 
 # The matrix of organizations
 FLIPS_OF_ORGANIZATION = (
-    "Observations per 100 retrievals that are in the memory block by feedback alone. "
+    "Observations that entered or left a memory block through feedback, per 100 retrievals. "
     "Counts comparable retrievals whose block is logged."
 )
 OVERLAP_OF_ORGANIZATION = "Rank-biased overlap of the orders without and with feedback; 1: feedback moved nothing."
@@ -83,9 +83,10 @@ MOVED_TIMES = "Retrievals that moved it up and down."
 QUERY_CONTAINS = "Keeps retrievals whose query contains these words as typed, in any case; % and _ mean themselves."
 TOP_K = "How many of the first ranks count as the top in “top k changed”."
 CELL_OF_THE_MAP = "The same as a click on the map: keeps the retrievals with a candidate at these two ranks."
-FLIPS_BY_FEEDBACK = "In the block and would not have been without feedback; as many were kept out."
+FLIPS_BY_FEEDBACK = "Observations that entered or left the block through feedback: half came in, half were kept out."
 FLIPS_BY_FEEDBACK_PER_100 = (
-    "Observations that feedback brought into a block, per 100 retrievals with a logged block; as many were kept out."
+    "Observations that entered or left a block through feedback, per 100 retrievals with a logged block; "
+    "half came in, half were kept out."
 )
 BLOCK_CHANGED = (
     "Share of retrievals with a logged block where at least one observation crossed the budget's cut: "

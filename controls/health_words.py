@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from analysis.health import Check
-from controls.messages import MISSING, number
+from controls.messages import MISSING, digits, number
 
 if TYPE_CHECKING:
     from analysis.health_change import Compared, Measure
@@ -56,5 +56,5 @@ def change(each: Compared) -> str:
     if each.change is None:
         return "nothing to compare"
     sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
-    amount = f"{100 * each.change:+.2g} pt" if each.measure.is_share else f"{each.change:+,.3g}"
+    amount = f"{digits(100 * each.change, 2, signed=True)} pt" if each.measure.is_share else f"{each.change:+,.3g}"
     return f"{sign} {amount}{MEANINGS[each.meaning]}"

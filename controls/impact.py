@@ -10,7 +10,7 @@ import streamlit as st
 from controls import glossary, impact_cells
 from controls.address import said, say
 from controls.impact_filters import choose_cell
-from controls.messages import MISSING, counted, number, percent
+from controls.messages import MISSING, counted, digits, number, percent
 from controls.trust import Trust
 from queries.impact.listed import LISTED
 from queries.impact.moves import MOST_CELLS
@@ -79,10 +79,10 @@ def flips(now: pd.Series[float]) -> str:
     if not now["block_known"]:
         return "Injection flips cannot be counted: no comparable retrieval has a logged block."
     per_hundred = 100 * now["flips"] / now["block_known"]
+    entered = counted(int(now["flips"]) // 2, "observation")
     return (
-        f"{counted(int(now['flips']), 'observation')} entered the block through feedback and as many were kept out, in "
-        f"{number(now['block_changed'])} of {counted(int(now['block_known']), 'retrieval')}: "
-        f"{per_hundred:.3g} flips each way per 100 retrievals."
+        f"{entered} entered the block through feedback and as many were kept out, in {number(now['block_changed'])} of "
+        f"{counted(int(now['block_known']), 'retrieval')}: {digits(per_hundred)} flips per 100 retrievals."
     )
 
 

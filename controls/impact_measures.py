@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary
-from controls.messages import MISSING
+from controls.messages import MISSING, digits
 
 if TYPE_CHECKING:
     from queries.scope import Scope
@@ -39,7 +39,7 @@ class Measure:
 
     def shown(self, value: float | None) -> str:
         """Three significant digits."""
-        return MISSING if value is None else f"{value:.3g}{self.unit}"
+        return MISSING if value is None else f"{digits(value)}{self.unit}"
 
     def change(self, now: float | None, then: float | None) -> str | None:
         """Against the window before; shares in percentage points."""
@@ -48,7 +48,7 @@ class Measure:
         difference = now - then
         if abs(difference) < SMALLEST_CHANGE * self.scale:
             return "no change"
-        return f"{difference:+.2g}{self.points}"
+        return f"{digits(difference, 2, signed=True)}{self.points}"
 
 
 def _share(name: str, label: str, part: str, whole: str, explained: str) -> Measure:

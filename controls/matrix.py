@@ -9,7 +9,7 @@ from controls.flag_states import organizations
 from controls.flags import DEFAULT_STALE
 from controls.links import Heading, open_column
 from controls.loading import load
-from controls.messages import MISSING, number, percent
+from controls.messages import MISSING, digits, number, percent
 from controls.observation import OUR_SCHEMA
 from queries.drift.triage import NewAlerts
 from queries.errors import StoreError
@@ -51,7 +51,7 @@ def cells(overview: pd.DataFrame, scope: Scope) -> dict[str, list[str]]:
     said: dict[str, list[str]] = {"flips": [], "overlap": [], "alerts": [], "coverage": [], "override": []}
     rows: Iterable[Any] = overview.itertuples(index=False)
     for row in rows:
-        said["flips"].append(f"{PER * row.flips / row.block_known:.3g}" if row.block_known else MISSING)
+        said["flips"].append(digits(PER * row.flips / row.block_known if row.block_known else None))
         said["overlap"].append(f"{row.overlap / row.measured:.3f}" if row.measured else MISSING)
         said["alerts"].append(_alerts(drift.get(row.org_id), row.observations))
         said["coverage"].append(percent(row.complete, row.retrievals))

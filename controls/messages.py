@@ -271,6 +271,15 @@ def number(value: float | None) -> str:
     return MISSING if value is None else f"{value:,.0f}"
 
 
+def digits(value: float | None, most: int = 3, *, signed: bool = False) -> str:
+    """A figure with so many significant digits, all of them before the point from there on: never an exponent."""
+    if value is None:
+        return MISSING
+    sign = "+" if signed else ""
+    whole = abs(float(f"{value:.{most}g}")) >= 10**most
+    return f"{value:{sign},.0f}" if whole else f"{value:{sign}.{most}g}"
+
+
 def counted(count: int, noun: str) -> str:
     """A count with its noun, in the plural where it needs one."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"

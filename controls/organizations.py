@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary, matrix
-from controls.messages import MISSING, compared, counted, number, percent
+from controls.messages import MISSING, compared, counted, digits, number, percent
 from controls.scope import enter
 from controls.trust import Trust
 from queries.organizations import SHOWN, FlagStates, flag_states
@@ -199,7 +199,7 @@ def _totals(overview: pd.DataFrame) -> Totals:
 
 
 def _change(now: float, then: float) -> str | None:
-    return None if not then else f"{100 * (now - then) / then:+.3g} %"
+    return None if not then else f"{digits(100 * (now - then) / then, signed=True)} %"
 
 
 def _share(now: Totals, then: Totals, part: str, whole: str) -> tuple[str, str | None]:
@@ -207,4 +207,4 @@ def _share(now: Totals, then: Totals, part: str, whole: str) -> tuple[str, str |
     if not now[whole] or not then[whole]:
         return shown, None
     change = 100 * (now[part] / now[whole] - then[part] / then[whole])
-    return shown, f"{change:+.2g} pt" if abs(change) >= SMALLEST_CHANGE else "no change"
+    return shown, f"{digits(change, 2, signed=True)} pt" if abs(change) >= SMALLEST_CHANGE else "no change"

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.replay_pool import REASONS
 from charts.flips import around_the_switch, movers
 from controls import glossary, links, loading
-from controls.messages import MISSING, counted, number, percent
+from controls.messages import MISSING, counted, digits, number, percent
 from controls.what_if import AS_LOGGED, OFF
 from queries.replay_shown import ShownObservations, ShownRetrievals
 from queries.retrievals import TOP
@@ -53,11 +53,11 @@ def figures(found: Replay) -> None:
             f"{number(found.top_changed)} retrievals",
             glossary.TOP_CHANGED_REPLAYED,
         ),
-        ("Mean RBO", _digits(found.rbo), None, glossary.RBO_WITH_LOGGED),
-        ("Mean τ-b", _digits(found.tau), None, glossary.TAU_WITH_LOGGED),
+        ("Mean RBO", digits(found.rbo), None, glossary.RBO_WITH_LOGGED),
+        ("Mean τ-b", digits(found.tau), None, glossary.TAU_WITH_LOGGED),
         (
             "Flips per 100",
-            _digits(100 * (found.entered + found.left) / count if count else None),
+            digits(100 * (found.entered + found.left) / count if count else None),
             f"▲ {number(found.entered)} ▼ {number(found.left)}",
             glossary.FLIPS_REPLAYED,
         ),
@@ -261,7 +261,3 @@ def _texts(scope: Scope, ids: Iterable[str]) -> dict[str, str]:
 def _asked(scope: Scope, ids: Iterable[str]) -> dict[str, str]:
     frame = loading.load(ShownRetrievals(scope, tuple(sorted(set(ids))), loading.shape())).frames[0]
     return dict(zip(frame["id"], frame["query"], strict=True))
-
-
-def _digits(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.3g}"

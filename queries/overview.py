@@ -52,8 +52,8 @@ class Overview:
     """One row per organization in scope, also for those without any activity.
 
     ``measured`` counts retrievals logged whole, each observation once and with finite scores, while weighting was on:
-    only these can say whether feedback moved the top 5. ``overlap`` is the sum of their RBO; ``flips`` counts who is in
-    a block by feedback alone, over the ``block_known`` of them whose block is logged.
+    only these can say whether feedback moved the top 5. ``overlap`` is the sum of their RBO; ``flips`` counts who
+    entered or left a block through feedback, over the ``block_known`` of them whose block is logged.
     """
 
     scope: Scope

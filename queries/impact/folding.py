@@ -117,13 +117,13 @@ def block_changed(each: FromClause) -> ColumnElement[bool]:
 
 
 def block_flips(each: FromClause) -> ColumnElement[int]:
-    """How many in the block would not have been there without weights; as many were kept out of it.
+    """How many entered or left the block through weights: as many were kept out of it as came in.
 
     Counted in the same mask as inversions, so for up to 62 candidates.
     """
     places = cast(func.least(each.c.block, MASK_BITS), BigInteger).cast(each.c.deepest_weighted.type)
     entered = func.bit_count(cast(each.c.block_mask.bitwise_rshift(places), BIT(64)))
-    return case((each.c.candidates <= MASK_BITS, entered), else_=0)
+    return case((each.c.candidates <= MASK_BITS, 2 * entered), else_=0)
 
 
 def _place(rank: ColumnElement[int]) -> ColumnElement[int]:

@@ -104,7 +104,7 @@ def _one(rows: pd.DataFrame) -> dict[str, Any]:
     }
     if block is None or set(by_after[:block]) != set(rows.loc[rows["injected"], "observation"]):
         return told
-    flips = len(set(by_after[:block]) - set(by_before[:block]))
+    flips = len(set(by_after[:block]) ^ set(by_before[:block]))
     return told | {"block_known": True, "block_changed": flips > 0, "flips": flips}
 
 

@@ -164,7 +164,7 @@ def test_pictures_say_their_finding(opened: AppTest) -> None:
 
 def test_the_table_lists_the_most_changed_first(opened: AppTest) -> None:
     table = opened.dataframe[0].value
-    assert list(table["flips"]) == [1, 0, 0, 0, 0]
+    assert list(table["flips"]) == [2, 0, 0, 0, 0]
     assert list(table["shift"]) == [2, 2, 0, 0, 0]
     assert table["query"].iloc[0] == "how do we deploy"
 
@@ -323,13 +323,13 @@ class TestParts:
         table = opened.dataframe[-1].value
         assert list(table["measure"])[5:] == ["Top 1 changed", "Flips per 100", "Kendall τ-b", "Weight dominance"]
         flips = table.set_index("measure").loc["Flips per 100"]
-        # one of five retrievals now; the only one of the window before had one
-        assert (flips["now"], flips["before"], flips["change"], flips["of"]) == ("20", "100", "-80", 5)
+        # one in and one out in one of five retrievals now, and in the only one of the window before
+        assert (flips["now"], flips["before"], flips["change"], flips["of"]) == ("40", "200", "-160", 5)
         assert all(len(trend) for trend in table["trend"][:8])
         tau = table.set_index("measure").loc["Kendall τ-b"]
         assert float(str(tau["exact"])) == pytest.approx(1 - (2 * 4 / 56) / 5)
         assert "1 observation entered the block through feedback and as many were kept out" in said(opened)
-        assert re.search("20 flips each way per 100", said(opened))
+        assert re.search("40 flips per 100", said(opened))
 
     def test_movers_are_the_first_part(self, opened: AppTest) -> None:
         up, down = opened.dataframe[1].value, opened.dataframe[2].value

@@ -106,9 +106,9 @@ class TestPlanted:
         sample.add_retrieval(owner, "org_a", sample.unchanged(2), name="r", observations=ids * 2)
         assert one(store)["repeated"] == 1
 
-    def test_flips_are_who_is_in_a_logged_block_by_feedback_alone(self, store: Store, owner: Owner) -> None:
+    def test_flips_are_who_entered_or_left_a_logged_block_through_feedback(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
-        # of the three in the block, the one that feedback lifted from the fifth place (rank 4) to the first
+        # feedback lifted one from the fifth place (rank 4) to the first of three, and so kept the third out
         lifted = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
         for name, ranks, weighted in (
             ("on", lifted, True),
@@ -121,7 +121,7 @@ class TestPlanted:
             )
         sample.add_retrieval(owner, "org_a", list(lifted), name="nobody logged its block")
         row = one(store)
-        assert (row["measured"], row["block_known"], row["flips"]) == (3, 2, 1)
+        assert (row["measured"], row["block_known"], row["flips"]) == (3, 2, 2)
 
     def test_a_project_limits_every_count_but_not_the_list(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")

@@ -71,9 +71,9 @@ def rows(made: list[Retrieval]) -> pd.DataFrame:
 
 
 def flipped(made: Retrieval) -> int:
-    """How many of the block would not have been in it."""
+    """How many entered or left the block through feedback."""
     block = sum(bool(row.injected) for row in made.rows)
-    return sum(bool(row.injected) and (row.before or 0) >= block for row in made.rows)
+    return sum(bool(row.injected) != ((row.before or 0) < block) for row in made.rows)
 
 
 def test_moves_count_every_candidate_by_ranks_weight_and_block(store: Store, logged: list[Retrieval]) -> None:
