@@ -14,7 +14,7 @@ from controls.observation import OUR_SCHEMA
 from queries.drift.triage import NewAlerts
 from queries.errors import StoreError
 from queries.flags.history import FlagObjects, StandingChanges
-from retrieval.pipelines import BOOST_ON
+from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +33,11 @@ CELLS = {
     "boost": (Heading("Boost now", 95, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
     "override": (Heading("Override age", 105, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
 }
-CHOSEN = {"boost": {"flag": BOOST_ON}}  # the flag a cell is about, where it is not the one shown first
+# The flag that a cell is about, and as many days of preview as there are: what is decided on is not one week.
+CHOSEN = {
+    "weighting": {"flag": WEIGHTING_OFF, "days": "30d"},
+    "boost": {"flag": BOOST_ON, "days": "30d"},
+}
 PER, PER_MILLE = 100, 1_000
 
 

@@ -6,14 +6,16 @@ import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import psycopg
 import pytest
 from playwright.sync_api import expect
 
+from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 from tests import sample
 from tests.app_server import AppServer
+from tests.browser.cells import click_cell
 from tests.browser.conftest import Visit
 from tests.driver import Session
 from tests.hostile import TEXTS
@@ -120,6 +122,31 @@ class TestAddress:
         expect(page).to_have_url(re.compile(r"org=org_[ab]"))
         visit.settled()
         expect(page.locator(SENTENCE).first).to_contain_text(re.compile("Acme|Birch"))
+
+    @pytest.mark.parametrize(
+        ("column", "path", "said"),
+        [
+            ("flips", "feedback_impact", {"org": "org_b"}),
+            pytest.param("overlap", "feedback_impact", {"org": "org_b"}, marks=pytest.mark.long),
+            pytest.param("alerts", "drift_alerts", {"org": "org_b"}, marks=pytest.mark.long),
+            pytest.param("coverage", "health", {"org": "org_b"}, marks=pytest.mark.long),
+            pytest.param(
+                "weighting", "feature_flags", {"target": "org_b", "flag": WEIGHTING_OFF, "days": "30d"},
+                marks=pytest.mark.long,
+            ),
+            ("boost", "feature_flags", {"target": "org_b", "flag": BOOST_ON, "days": "30d"}),
+            pytest.param("override", "feature_flags", {"target": "org_b"}, marks=pytest.mark.long),
+        ],
+    )  # fmt: skip
+    def test_a_cell_of_the_matrix_opens_the_page_behind_its_figure(
+        self, visit: Visit, server: AppServer, column: str, path: str, said: dict[str, str]
+    ) -> None:
+        page = visit.open(f"{server.url}/?window=7d")
+        click_cell(page, column, "Birch")
+        page.wait_for_url(re.compile(f"/{path}\\?"))
+        visit.settled()
+        assert dict(parse_qsl(urlsplit(page.url).query)) == {"window": "7d", **said}
+        assert visit.complaints == []
 
 
 class TestFirstRequest:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.browser.cells import click_cell
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -40,7 +42,8 @@ def got_worse(visit: Visit, url: str, shoot: Shoot) -> None:
 
 def switch_on(visit: Visit, url: str, shoot: Shoot) -> None:
     """Lumenfield Energy asks for the corroboration boost."""
-    page = visit.open(f"{url}/feature_flags?target=org_lumenfield&flag=corroboration_boost_enabled&days=30d")
+    page = visit.open(url)
+    click_cell(page, "boost", "Lumenfield Energy")
     way = page.get_by_role("link", name="Whether that is good enough")
     way.wait_for(timeout=LONG)
     shoot(_scrolled(page, page.get_by_text("Change a flag", exact=True)), 1)

@@ -1,0 +1,38 @@
+"""Cells of Overview's matrix, which is drawn on a canvas: where each stands, and a click on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controls.matrix import CELLS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+BEFORE = 165 + 75  # the name and "Open"
+HEADER, ROW = 35, 38
+
+
+def click_cell(page: Page, column: str, organization: str) -> None:
+    """Click the cell of a column in the row of an organization, moving the table along where it is narrow."""
+    table = page.get_by_test_id("stDataFrame").first
+    canvas = table.locator("canvas").first
+    canvas.wait_for()
+    row = canvas.evaluate(
+        "(canvas, name) => [...canvas.querySelectorAll('tbody tr')].findIndex(row => row.textContent.includes(name))",
+        organization,
+    )
+    if row < 0:
+        raise ValueError(f"no row of {organization} in the table")
+    widths = {name: int(heading.width) for name, (heading, *_) in CELLS.items()}
+    names = list(widths)
+    left = BEFORE + sum(widths[name] for name in names[: names.index(column)])
+    moved = table.locator(".dvn-scroller").evaluate(
+        "(table, end) => { table.scrollLeft = Math.max(0, end - table.clientWidth); return table.scrollLeft }",
+        left + widths[column],
+    )
+    page.wait_for_timeout(300)  # drawn anew
+    box = canvas.bounding_box()
+    if box is None:
+        raise ValueError("the table is not to be seen")
+    page.mouse.click(box["x"] + left - moved + widths[column] / 2, box["y"] + HEADER + ROW * row + ROW / 2)
