@@ -210,14 +210,14 @@ def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: t
     return Answers(tuple(frames), as_of)
 
 
-def kept(name: str, make: Callable[[], Made], *questions: Question) -> Made:
-    """What is made of some answers, kept as long as they are; all of one reach are given it, and none may change it."""
-    reach = questions[0].scope.reach
-    return cast("Made", _kept(reach_key(reach), tuple(map(repr, questions)), version(reach), name, make))
+def kept(name: str, make: Callable[[], Made], answers: Answers, *questions: Question) -> Made:
+    """What is made of these very answers, kept as long as they are; all of one reach share it, and none may change it."""
+    key = reach_key(questions[0].scope.reach)
+    return cast("Made", _kept(key, tuple(map(repr, questions)), answers.as_of, name, make))
 
 
 @st.cache_resource(ttl=60, max_entries=200, show_spinner=False)
-def _kept(scope_key: str, asked: tuple[str, ...], version: str, name: str, _make: Callable[[], Any]) -> Any:  # noqa: ARG001, ANN401 - the first four are the key
+def _kept(scope_key: str, asked: tuple[str, ...], as_of: datetime, name: str, _make: Callable[[], Any]) -> Any:  # noqa: ARG001, ANN401 - the first four are the key
     return _make()
 
 

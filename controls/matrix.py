@@ -33,7 +33,7 @@ CELLS = {
     "boost": (Heading("Boost now", 95, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
     "override": (Heading("Override age", 105, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
 }
-# The flag that a cell is about, and as many days of preview as there are: what is decided on is not one week.
+# The flag that a cell is about, with the longest preview: a week is little to decide on.
 CHOSEN = {
     "weighting": {"flag": WEIGHTING_OFF, "days": "30d"},
     "boost": {"flag": BOOST_ON, "days": "30d"},

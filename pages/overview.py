@@ -21,6 +21,7 @@ totals, by_day, rows = kept(
         None if daily.empty else feedback_by_day(daily, scope.since, scope.until),
         organizations.rows(overview, daily, features, scope),
     ),
+    answers,
     *asked,
 )
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import case, column, func, literal, select
 
-from controls.loading import load
+from controls import loading
+from controls.loading import kept, load
 from queries.engine import AGGREGATE
 from queries.scope import Reach, Scope
 from tests.pages.application import application
 
 if TYPE_CHECKING:
+    import pytest
     from sqlalchemy import Select
 
     from tests.conftest import Cluster
@@ -60,3 +63,19 @@ def test_what_a_page_does_to_its_frame_is_not_seen_by_the_next(cluster: Cluster,
         answer = load(asked_by("org_a")).frames[0]
         answer["whose"] = "changed"
         assert set(load(asked_by("org_a")).frames[0]["whose"]) == {"alike", "org_a"}
+
+
+def test_what_is_made_of_answers_is_never_kept_for_newer_ones(
+    cluster: Cluster, store_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are stored between answers and what is made of them: the next run makes it anew."""
+    question, made = asked_by("org_a"), count()
+    with application(cluster.plain_url("dash_read", store_database)):
+        monkeypatch.setattr(loading, "version", lambda _: "first")
+        older = load(question)
+        monkeypatch.setattr(loading, "version", lambda _: "second")
+        assert kept("number", lambda: next(made), older, question) == 0
+        assert kept("number", lambda: next(made), older, question) == 0
+        newer = load(question)
+        assert newer.as_of > older.as_of
+        assert kept("number", lambda: next(made), newer, question) == 1
