@@ -71,16 +71,18 @@ def _picked(name: str, options: dict[str, str]) -> None:
 
 def trust_of(memory: Memory, shape: LogShape) -> Trust:
     """What the log's own counts say, and which figures this store cannot give."""
-    log = memory.found.frames.get("log", pd.DataFrame())
-    newest = log["newest"].max() if len(log) else pd.NaT
+    log = memory.found.frames.get("log")
+    newest = pd.NaT if log is None or log.empty else log["newest"].max()
     degraded = [] if shape.retrieval_id else ["this store logs no retrieval id: lost retrievals cannot be counted"]
     if memory.found.failed:
         degraded.append(f"{counted(len(memory.found.failed), 'question')} could not be answered")
-    counts = {name: int(memory.counts.get(name, 0)) for name in ("retrievals", "truncated", "repeated", "unusable")}
+    counts = {name: int(memory.counts.get(name, 0)) for name in ("truncated", "repeated", "unusable")}
+    rows, retrievals = (None if log is None else int(memory.counts.get(name, 0)) for name in ("log_rows", "retrievals"))
     return Trust(
         as_of=memory.found.as_of,
         newest=None if pd.isna(newest) else newest.to_pydatetime(),
-        rows=int(memory.counts.get("log_rows", 0)),
+        rows=rows,
+        retrievals=retrievals,
         complete=int(memory.counts["complete"]) if "complete" in memory.counts else None,
         degraded=tuple(degraded),
         **counts,

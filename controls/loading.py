@@ -211,7 +211,7 @@ def _answers(scope_key: str, asked: tuple[str, ...], version: str, _questions: t
 
 
 def kept(name: str, make: Callable[[], Made], answers: Answers, *questions: Question) -> Made:
-    """What is made of these very answers, kept as long as they are; all of one reach share it, and none may change it."""
+    """What is made of these very answers, kept as long as they are: one for all of a reach, and none may change it."""
     key = reach_key(questions[0].scope.reach)
     return cast("Made", _kept(key, tuple(map(repr, questions)), answers.as_of, name, make))
 

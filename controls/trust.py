@@ -21,8 +21,8 @@ class Trust:
 
     as_of: datetime
     newest: datetime | None
-    rows: int
-    retrievals: int
+    rows: int | None  # where the log could not be read, nothing is known of it
+    retrievals: int | None
     complete: int | None  # where a page does not look at whole retrievals, it cannot say
     truncated: int
     repeated: int
@@ -33,8 +33,7 @@ class Trust:
 def strip(trust: Trust) -> None:
     """One line under the title; what needs attention stands first, in ochre with a sign."""
     alarms = [f":orange[:material/warning: {sentence}]" for sentence in (*trust.degraded, *_alarms(trust))]
-    behind = f"{counted(trust.rows, 'log row')} in {counted(trust.retrievals, 'retrieval')}"
-    facts = [f"as of {trust.as_of:%H:%M} UTC", behind]
+    facts = [f"as of {trust.as_of:%H:%M} UTC", _behind(trust)]
     if trust.newest is not None:
         facts.append(f"newest {trust.newest:%-d %b %H:%M}")
     if trust.retrievals and trust.complete is not None:
@@ -47,8 +46,14 @@ def strip(trust: Trust) -> None:
     )
 
 
+def _behind(trust: Trust) -> str:
+    if trust.rows is None or trust.retrievals is None:
+        return "the log could not be read: log rows and retrievals unknown"
+    return f"{counted(trust.rows, 'log row')} in {counted(trust.retrievals, 'retrieval')}"
+
+
 def _alarms(trust: Trust) -> list[str]:
-    incomplete = 0 if trust.complete is None else trust.retrievals - trust.complete
+    incomplete = 0 if trust.complete is None or trust.retrievals is None else trust.retrievals - trust.complete
     faults = (
         (incomplete, "retrieval", "logged incompletely"),
         (trust.repeated, "retrieval", "logged twice"),

@@ -163,6 +163,8 @@ class TestLacking:
         assert bands[unknown] == "cannot be known"
         assert bands[known] != "cannot be known"
         assert "could not be answered" in strip
+        assert ("log rows and retrievals unknown" in strip) == (unknown == "Log coverage")
+        assert "0 log rows" not in strip
 
     @pytest.mark.parametrize("part", ["top", "budget", "coverage", "runs", "system"])
     def test_a_part_says_what_is_missing(self, address: str, owner: Owner, part: str) -> None:
