@@ -86,8 +86,8 @@ CHECKS = (
     Check(
         "near", "Near-duplicates", "repeats", "passed", 0.25, 0.50,
         "(members of clusters − clusters) ÷ observations of the last aggregation pass",
-        "Corroboration is wanted, crowding is not: open Corroboration, and let agents reflect clusters into one "
-        "observation; MMR and the duplicate threshold keep them out of one block meanwhile.",
+        "Corroboration is wanted, crowding is not: open Corroboration, and let agents merge each cluster into "
+        "one observation; MMR and the duplicate threshold keep them out of one block meanwhile.",
     ),
     Check(
         "vectorless", "Without a vector", "vectorless", "embeddable", 0.01, 0.05,
@@ -110,13 +110,13 @@ CHECKS = (
     Check(
         "stale", "Stale", "stale", "kept", 0.20, 0.40,
         "active observations neither written nor read for 90 days ÷ active observations",
-        "Archive them by a retention rule, or raise what they are worth: they crowd every pool.",
+        "Archive them by a retention rule, or review why nothing finds them.",
     ),
     Check(
         "collapsed", "Collapsed weights", "collapsed", "weighed", 0.05, 0.15,
         "active observations with weight below 0.2 ÷ active observations with a weight",
         "Feedback only ever takes away: look at Top observations, lowest, and archive what misleads; if sessions fail "
-        "for another reason, weights are being punished for it.",
+        "for another reason, weights fall for a reason that is not theirs.",
     ),
     Check(
         "coverage", "Log coverage", "complete", "retrievals", 0.95, 0.80,
@@ -138,13 +138,14 @@ CHECKS = (
     Check(
         "drops", "Log-queue drops", "dropped_or_failed", "logged", 0.0, 0.01,
         "(dropped + failed) ÷ (written + dropped + failed), of the log's writers seen in the window",
-        "A full queue means that the store was away for long or is too slow: its last failure stands under System. "
-        "Nothing that was dropped can be brought back.",
+        "A full queue means that the store was away for long or is too slow: its last failure stands under *Runs and "
+        "writers*. Nothing that was dropped can be brought back.",
     ),
     Check(
         "aggregation", "Aggregation age", "hours_since_pass", None, 1.0, 24.0,
         "hours since every project was last aggregated or seen to be unchanged; the oldest counts",
-        "`python -m jobs aggregate --every 60` is not running or fails: System says which project and why.", worst=72.0,
+        "`python -m jobs aggregate --every 60` is not running or fails: *Runs and writers* says which project and why.",
+        worst=72.0,
     ),
 )  # fmt: skip
 

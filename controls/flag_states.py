@@ -82,6 +82,16 @@ def _cell(state: State, last: Any, now: datetime, stale_days: int) -> Cell:  # n
     return Cell(state, days, last.reason, last.actor, stale=state != "absent" and days > stale_days)
 
 
+def override_age(org: Organization) -> str | None:
+    """How long the oldest override that the audit knows has stood, and whether one was set outside."""
+    standing = [cell for cell in org.cells.values() if cell.state != "absent"]
+    known = [cell.days for cell in standing if cell.days is not None and not cell.outside]
+    said = [f"{'stale, ' if any(cell.stale for cell in standing) else ''}{max(known)} d"] if known else []
+    if any(cell.outside for cell in standing):
+        said.insert(0, "set outside")
+    return " · ".join(said) or None
+
+
 def table(found: list[Organization]) -> pd.DataFrame:
     """The matrix: one row per organization, one column per known flag."""
 

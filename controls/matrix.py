@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controls import glossary
-from controls.flag_states import organizations
+from controls.flag_states import organizations, override_age
 from controls.flags import DEFAULT_STALE
 from controls.links import Heading, open_column
 from controls.loading import load
@@ -31,7 +31,7 @@ CELLS = {
     "coverage": (Heading("Log coverage", 105, explained=glossary.LOG_COVERAGE), "health.py", "org"),
     "weighting": (Heading("Weighting now", 115, explained=glossary.WEIGHTING_NOW), "feature_flags.py", "target"),
     "boost": (Heading("Boost now", 95, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
-    "override": (Heading("Override age", 105, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
+    "override": (Heading("Override age", 140, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
 }
 # The flag that a cell is about, with the longest preview: a week is little to decide on.
 CHOSEN = {
@@ -80,21 +80,13 @@ def _drift(scope: Scope) -> dict[str, tuple[int, int]]:
 
 
 def _override_ages(scope: Scope) -> dict[str, str]:
-    """How long the oldest override of each organization has stood; where one was set outside, that."""
+    """How long the oldest override of each organization has stood, and whether one was set outside."""
     standing = _ours(StandingChanges(scope))
     if standing is None:
         return {}
     answer = load(FlagObjects(scope))
-    ages = {}
-    for org in organizations(answer.frames[0], standing, answer.as_of, DEFAULT_STALE):
-        set_ = [cell for cell in org.cells.values() if cell.state != "absent"]
-        known = [cell.days for cell in set_ if cell.days is not None and not cell.outside]
-        if known:
-            stale = "stale, " if any(cell.stale for cell in set_) else ""
-            ages[org.id] = f"{stale}{max(known)} d"
-        elif set_:
-            ages[org.id] = "set outside"
-    return ages
+    found = organizations(answer.frames[0], standing, answer.as_of, DEFAULT_STALE)
+    return {org.id: age for org in found if (age := override_age(org)) is not None}
 
 
 def _ours(question: NewAlerts | StandingChanges) -> pd.DataFrame | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from controls.flag_states import organizations, stale_overrides, table
+from controls.flag_states import Cell, Organization, organizations, override_age, stale_overrides, table
 from queries.errors import StoreError
 from queries.exports import RecordExport
 from queries.flags.applying import change_flag
@@ -130,6 +130,20 @@ class TestStates:
         assert shown.loc["org_a", WEIGHTING] == "● on: weighting off · stale, 99 d"
         assert shown.loc["org_b", WEIGHTING] == "– absent: weighting on (default) · set outside"
         assert shown.loc["org_e", BOOST] == "not a valid flag object: not an object but a string"
+
+    @pytest.mark.parametrize(
+        ("cells", "said"),
+        [
+            ((Cell("on", 40), Cell("absent")), "40 d"),
+            ((Cell("on", 12), Cell("off", 120, stale=True)), "stale, 120 d"),
+            ((Cell("on", outside=True), Cell("absent")), "set outside"),
+            ((Cell("on", 40), Cell("on", outside=True)), "set outside · 40 d"),
+            ((Cell("on", 300, outside=True), Cell("off", 40)), "set outside · 40 d"),
+            ((Cell("absent", 3, outside=True), Cell("absent")), None),
+        ],
+    )
+    def test_a_known_override_never_hides_one_set_outside(self, cells: tuple[Cell, Cell], said: str | None) -> None:
+        assert override_age(Organization("org_a", "Acme", dict(zip((WEIGHTING, BOOST), cells, strict=True)))) == said
 
     def test_every_known_flag_says_what_each_state_does(self) -> None:
         assert [flag.name for flag in FLAGS] == [WEIGHTING, BOOST]
