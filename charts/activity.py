@@ -52,13 +52,24 @@ def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime) -> go
         },
     )
     measured, moved = int(each["measured"].sum()), int(each["moved"].sum())
-    share = f"{100 * moved / measured:.3g} %" if measured else ""
-    title = f"Feedback changed the top 5 in {moved:,} of {measured:,} comparable retrievals ({share})"
-    return finish(figure, title if measured else NOT_MEASURED)
+    finish(figure, _finding(moved, measured), HEIGHT)
+    figure.layout.margin.t = ABOVE
+    return figure
+
+
+def _finding(moved: int, measured: int) -> str:
+    """In two lines: a window of 900 px cuts a longer one off."""
+    if not measured:
+        return NOT_MEASURED
+    return (
+        f"Feedback changed the top 5 in {100 * moved / measured:.3g} %<br>"
+        f"of retrievals: {moved:,} of {measured:,} comparable"
+    )
 
 
 HALF_DAY = pd.Timedelta(hours=12)
 BAR_WIDTH = 0.75 * 24 * 3600 * 1000  # plotly counts days in milliseconds
 FEW_DAYS = 10
 FEW_RETRIEVALS = 4
+HEIGHT, ABOVE = 280, 76  # a title of two lines, and the legend below it
 NOT_MEASURED = "No retrieval in this window can say what feedback changed"

@@ -33,7 +33,7 @@ WAYS: dict[str, Way] = {
     "integrity": ("feedback_impact.py", "The retrievals themselves", {}),
     "lost": ("health.py", "Who writes the log", {"part": "runs"}),
 }
-BY_FLAG: Way = ("what_if.py", "Whether the flag did it", {"show": "outcomes"})
+BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
 
 
 def sentence(memory: Memory, scope: Scope) -> None:
@@ -76,7 +76,7 @@ def _steered(memory: Memory, scope: Scope) -> list[Way]:
     changes = memory.earlier.frames["steered"]
     recent = changes[(changes["changed_at"] >= scope.before().since) & (changes["changed_at"] < scope.until)]
     if len(recent) > 1:
-        return [("feature_flags.py", f"{len(recent)} flags were changed in these days", {})]
+        return [("feature_flags.py", f"{len(recent)} changes of flags in these days", {})]
     known = {flag.name: flag for flag in FLAGS}
     where = "" if scope.org is not None else " in one organization"
     return [

@@ -34,7 +34,7 @@ def got_worse(visit: Visit, url: str, shoot: Shoot) -> None:
     page.get_by_text("Revert this change").wait_for(timeout=LONG)
     shoot(visit.settled(), 3)
     page.go_back()
-    page.get_by_role("button", name="Whether the flag did it").click()
+    page.get_by_role("button", name="Did the flag cause it?").click()
     page.get_by_text("A natural experiment.").wait_for(timeout=LONG)
     visit.settled()
     shoot(_scrolled(page, page.get_by_role("radio", name="Outcomes")), 4)
