@@ -115,7 +115,7 @@ def _loss(seen: Standing, by_vector: list[LegStanding], *, has_vector: bool) -> 
         return Loss(Verdict.FUSED, f"Lost after the legs were fused: {fused_words(seen.fused)}.")
     if seen.unsound:
         names = " and ".join(seen.unsound)
-        return Loss(Verdict.NUMBERS, f"Left out by recall: its {names} is not a finite number, which none can rank.")
+        return Loss(Verdict.NUMBERS, f"Left out by recall: its {names} is not a finite number, so it cannot be ranked.")
     leg = min(inside, key=lambda one: one.rank or 0)
     place = f"exact rank {_rank(leg)} in {leg.leg} is within the pool of {leg.pool}"
     return Loss(

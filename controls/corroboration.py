@@ -31,13 +31,13 @@ KEPT, MOST_KEPT = "corroboration_kept", 5  # values of this session, a megabyte 
 SMALL = "<span style='font-size: 13px; font-weight: normal'>"  # plotly's own tag; nothing of a tenant stands in it
 QUIET = {"displayModeBar": False}
 METHOD = Knob(
-    "method", "Near by", tuple(map(str, Method)), str(Method.SIMHASH), glossary.NEAR_BY,
+    "method", "Compare by", tuple(map(str, Method)), str(Method.SIMHASH), glossary.NEAR_BY,
 )  # fmt: skip
 THRESHOLD = Knob(
     "bits", "SimHash threshold, bits", tuple(map(str, BITS)), "3", glossary.SIMHASH_BITS,
 )  # fmt: skip
 COSINE = Knob(
-    "cos", "Least cosine", tuple(f"{cosine:.2f}" for cosine in COSINES), "0.94",
+    "cos", "Minimum cosine", tuple(f"{cosine:.2f}" for cosine in COSINES), "0.94",
     glossary.LEAST_COSINE,
 )  # fmt: skip
 SCALE = Knob(

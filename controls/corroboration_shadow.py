@@ -92,25 +92,27 @@ def _say(go: bool | None, passed: tuple[Gate, ...]) -> None:  # noqa: FBT001 - t
     if go:
         st.success("Go: every gate holds.", icon=":material/check_circle:")
         return
-    failed = "; ".join(gate.name for gate in passed if gate.holds is False)
+    failed = "; ".join(_failure(gate) for gate in passed if gate.holds is False)
     unknown = "; ".join(gate.name for gate in passed if gate.holds is None)
     if go is False:
-        st.error(f"No-go: {failed}." + (f" Unknown: {unknown}." if unknown else ""), icon=":material/block:")
+        more = f" Still unknown: {unknown}." if unknown else ""
+        st.error(f"No-go. Failed gates: {failed}.{more}", icon=":material/block:")
     else:
-        st.warning(f"Not decided yet, unknown: {unknown}.", icon=":material/hourglass_empty:")
+        st.warning(f"Not decided yet; still unknown: {unknown}.", icon=":material/hourglass_empty:")
 
 
 def _say_on(passed: tuple[Gate, ...]) -> None:
     """The same gates for a boost at work: too few retrievals are no reason to switch it off, only none to keep it."""
-    failed = "; ".join(gate.name for gate in passed if gate.holds is False and gate.name != REPLAYED)
+    failed = "; ".join(_failure(gate) for gate in passed if gate.holds is False and gate.name != REPLAYED)
     open_ = "; ".join(gate.name for gate in passed if gate.holds is None or (gate.name == REPLAYED and not gate.holds))
     if failed:
         st.error(
-            f"Look again: {failed}. It would not be switched on today." + (f" Not decided: {open_}." if open_ else ""),
+            f"Look again. Failed gates: {failed}. It would not be switched on today."
+            + (f" Not decided: {open_}." if open_ else ""),
             icon=":material/block:",
         )
     elif open_:
-        st.warning(f"Not decided yet, too little is known: {open_}.", icon=":material/hourglass_empty:")
+        st.warning(f"Not decided yet; too little is known of: {open_}.", icon=":material/hourglass_empty:")
     else:
         st.success("Keep it on: every gate holds.", icon=":material/check_circle:")
 
@@ -135,6 +137,12 @@ def _table(passed: tuple[Gate, ...]) -> None:
             "holds": st.column_config.TextColumn("Verdict", width=100),
         },
     )
+
+
+def _failure(gate: Gate) -> str:
+    """A gate with what was measured and its limit: its name alone reads as if it held."""
+    limit = f"at {'least' if gate.at_least else 'most'} {_told(gate.name, gate.limit)}"
+    return f"{gate.name} ({_told(gate.name, gate.value)}, {limit})"
 
 
 def _told(name: str, value: float | None) -> str:

@@ -69,7 +69,7 @@ def _statement(side: str, one: Listed, origin: Origin, text: TextRow | None) -> 
     )
     begin, end = excerpt(text.content, spans)
     if end - begin < text.characters:
-        st.caption(f"Letters {number(begin + 1)} to {number(end)} of {number(text.characters)}.")
+        st.caption(f"Characters {number(begin + 1)} to {number(end)} of {number(text.characters)}.")
     with st.expander("As stored, to copy"):
         tall = len(text.content) > TALL or text.content.count("\n") > TALL // 100
         st.code(text.content, language=None, wrap_lines=True, height=260 if tall else "content")

@@ -39,7 +39,7 @@ def choose(agents: Iterable[str]) -> tuple[AlertFilter, DeltaGenerator]:
     )  # fmt: skip
     below = st.container()
     st.slider(
-        "Least severity", 0, SEVEREST, step=5, key="pick_sev", on_change=_picked, args=("sev",),
+        "Minimum severity", 0, SEVEREST, step=5, key="pick_sev", on_change=_picked, args=("sev",),
         help=glossary.LEAST_SEVERITY,
     )  # fmt: skip
     _several("state", "State", STATES, list(OPEN))
@@ -47,7 +47,7 @@ def choose(agents: Iterable[str]) -> tuple[AlertFilter, DeltaGenerator]:
     _agents(sorted(set(agents))[:AGENTS])
     st.session_state["pick_since"] = since()
     st.date_input(
-        "Arose since", None, FIRST_DAY, LAST_DAY, key="pick_since", on_change=_picked, args=("since",),
+        "Arose on or after", None, FIRST_DAY, LAST_DAY, key="pick_since", on_change=_picked, args=("since",),
         format="YYYY-MM-DD", help=glossary.AROSE_SINCE,
     )  # fmt: skip
     st.button(
@@ -75,11 +75,11 @@ def ignored() -> list[str]:
     return not_understood(
         {
             "t": ("Threshold", _step()),
-            "sev": ("Least severity", _severity()),
+            "sev": ("Minimum severity", _severity()),
             "state": ("State", _chosen("state", STATES)),
             "kind": ("Kind", _chosen("kind", KINDS)),
             "agent": ("Agent", _named_agents()),
-            "since": ("Arose since", since()),
+            "since": ("Arose on or after", since()),
             "page": ("Page", page()),
             "alert": ("Opened alert", opened()),
         }

@@ -80,7 +80,7 @@ def missing_here(kept: Kept) -> str:
 
 def no_history() -> None:
     """A store that does not keep when alerts were decided: which were open on a day cannot be told."""
-    st.caption("Alerts over time are counted by the history of decisions, which this store does not keep whole.")
+    st.caption("Alerts over time are counted by the history of decisions, of which this store keeps only part.")
 
 
 def reports_follow() -> None:

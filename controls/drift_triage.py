@@ -69,7 +69,7 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
     if earlier is not None:
         state = SPOKEN.get(earlier.state, earlier.state)
         st.text(
-            f"↻ A text has changed since an earlier alert about the same two observations was put to {state} by "
+            f"↻ A text has changed since an earlier alert about the same two observations was marked {state} by "
             f"{earlier.changed_by}, {earlier.changed_at:%-d %b %Y %H:%M} UTC. This is a new alert."
         )
     if triage.note:

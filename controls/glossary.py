@@ -65,7 +65,7 @@ WEIGHTING_NOW = "On unless feedback_weighting_disabled is true."
 BOOST_NOW = "Corroboration boost: off unless corroboration_boost_enabled is true."
 OVERRIDE_AGE = (
     "For how long the oldest flag that was set here has stood. Stale: for longer than 90 days. "
-    "Set outside: the audit has never heard of it, or knows another state."
+    "Set outside: the audit has no entry for it, or knows another state."
 )
 OUTCOMES = "Accepted / rework / rejected, in percent of sessions with an outcome."
 
@@ -170,7 +170,9 @@ REPLAY = (
     f"A replay reorders what was logged: at most {POOL} candidates of each retrieval. Nothing outside that pool can "
     "enter, and agents would have gone on differently."
 )
-ORDER_CHANGED = "Share of the replayed retrievals in which any candidate would have another rank or another fate."
+ORDER_CHANGED = (
+    "Share of the replayed retrievals in which any candidate would have another rank, or enter or leave the block."
+)
 TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} observations would be others."
 RBO_WITH_LOGGED = f"The order that was logged against this one. {RBO}"
 TAU_WITH_LOGGED = f"The order that was logged against this one, over all candidates. {TAU}"

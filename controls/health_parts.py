@@ -50,7 +50,7 @@ NOTHING = {
     "alone": "Nothing that was retrieved stands alone, or no aggregation pass has finished yet.",
 }
 BY = {"project": "By project", "agent": "By agent"}
-NOT_LOGGED = "This store does not log who was injected, so what reached agents cannot be known."
+NOT_LOGGED = "This store does not log which observations were injected, so what reached agents cannot be known."
 WHEN = "D MMM YYYY"
 
 

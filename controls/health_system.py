@@ -88,7 +88,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
             "checked": st.column_config.DatetimeColumn("Last looked at (UTC)", format=WHEN, timezone="UTC", width=135),
             "took": st.column_config.TextColumn("Took", width=70),
             "read": st.column_config.NumberColumn("Read", width=70, format="localized"),
-            "active": st.column_config.NumberColumn("Of", width=70, format="localized"),
+            "active": st.column_config.NumberColumn("Based on", width=85, format="localized"),
             "apart": st.column_config.NumberColumn("Set apart", width=80, format="localized"),
             "clusters": st.column_config.NumberColumn("Clusters", width=75, format="localized"),
             "contradictions": st.column_config.NumberColumn("Contradictions", width=105, format="localized"),

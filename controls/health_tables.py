@@ -56,7 +56,7 @@ def table(memory: Memory) -> None:
             "before": st.column_config.TextColumn("Before", width=70),
             "change": st.column_config.TextColumn("Change", width=125),
             "band": st.column_config.TextColumn("Band", width=85),
-            "counts": st.column_config.TextColumn("Of", width=125),
+            "counts": st.column_config.TextColumn("Based on", width=125),
             "limits": st.column_config.TextColumn("Bands", width=235),
             "exact": st.column_config.TextColumn("All digits", width=150),
             "exact_before": st.column_config.TextColumn("Before, all digits", width=150),

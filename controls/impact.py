@@ -34,7 +34,9 @@ def trust_of(days: pd.DataFrame, now: pd.Series[float], timeless: int, as_of: da
     if timeless:
         degraded.append(f"{counted(timeless, 'row')} without a time, in no figure")
     if not shape.injected:
-        degraded.append("this store does not log who was injected: injection rate and flips are unknown")
+        degraded.append(
+            "this store does not log which observations were injected: injection rate and flips are unknown"
+        )
     if not shape.retrieval_id:
         degraded.append("this store logs no retrieval id: equal queries of one session count as one")
     if not shape.created_at:

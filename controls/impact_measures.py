@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 METRIC_WIDTH = 172
 SMALLEST_CHANGE = 0.0005
-NOT_LOGGED = "This store does not log who was injected, so this cannot be known."
 GOOD_RATE, FAIR_RATE = 0.7, 0.4
 
 
@@ -136,8 +135,8 @@ def table(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top
             "before": st.column_config.TextColumn("Before", width=80),
             "change": st.column_config.TextColumn("Change", width=90),
             "trend": st.column_config.LineChartColumn("By day", width=150),
-            "of": st.column_config.NumberColumn("Of", width=80, format="localized", help=glossary.AVERAGE_OVER),
+            "of": st.column_config.NumberColumn("Based on", width=85, format="localized", help=glossary.AVERAGE_OVER),
             "exact": st.column_config.TextColumn("All digits", width=170),
-            "read": st.column_config.TextColumn("Read it so", width=600),
+            "read": st.column_config.TextColumn("How to read it", width=600),
         },
     )

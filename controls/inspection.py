@@ -56,7 +56,7 @@ def _way(way: str) -> str:
 
 
 def _scorer(used: ScorerUsed) -> str:
-    return {"degraded_lexical": "words, where the model did not"}.get(used.value, used.value)
+    return {"degraded_lexical": "words, because the model failed"}.get(used.value, used.value)
 
 
 def opened() -> str | None:

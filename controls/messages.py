@@ -234,8 +234,8 @@ def targets_left_out(unknown: int, beyond: int, most: int) -> None:
 def unreadable_flags(count: int) -> None:
     """Organizations whose features are not an object of flags."""
     st.warning(
-        f"{counted(count, 'organization')} chosen: not a valid flag object. It is shown as it is, never overwritten; "
-        "whoever stored it has to mend it.",
+        f"{counted(count, 'chosen organization')} without a valid flag object. What is stored there is shown as it is "
+        "and never overwritten; whoever stored it has to mend it.",
         icon=":material/data_alert:",
     )
 

@@ -37,7 +37,7 @@ READ_ONLY = (
     "This store is open for reading only, so pins cannot be changed here. "
     "Set `RANKSCOPE_WRITE_URL` to a login with the rights of `dash_write` to switch that on."
 )
-VIEWER = "Your role may look at pins. To hold or take down one needs the role operator for the organization."
+VIEWER = "You may see these pins. Adding or removing pins takes the operator role for the organization."
 NO_TABLE = "Pins need schema rankscope at its newest: run `python -m jobs migrate`."
 
 

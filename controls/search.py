@@ -58,7 +58,7 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
             st.caption(f"{counted(len(rows), 'thing')} in everything you may see.")
             _table(rows, places)
         for kind, error in found.failed.items():
-            messages.left_out(f"Matches of the kind {kind}", error)
+            messages.left_out(f"{kind.capitalize()}s", error)
         st.button("Close", key="search_close", on_click=say, kwargs={"search": None}, type="tertiary")
 
 

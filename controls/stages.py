@@ -111,8 +111,8 @@ KNOBS = (
     Knob("floor", Floor, "value", "Least score"),
     Knob("seen", SessionRecency, "boost", "Boost of what the session saw"),
     Knob("limit", Dedup, "limit", "Rows at most, 0 for all", 0, 200, 1),
-    Knob("lam", Mmr, "lam", "λ, score against difference"),
-    Knob("dup", Mmr, "duplicate_threshold", "Duplicate from cosine"),
+    Knob("lam", Mmr, "lam", "λ: relevance vs. variety"),
+    Knob("dup", Mmr, "duplicate_threshold", "Duplicate at cosine"),
     Knob("pick", Mmr, "k", "Rows chosen", 1, 100, 1),
     Knob("tokens", TokenBudget, "tokens", "Token budget", 0, 5000, 50),
 )

@@ -43,12 +43,12 @@ COUNT_BY = Knob(
     glossary.BOOST_COUNTS,
 )  # fmt: skip
 LAMBDA = Knob(
-    "lam", "λ, score against difference",
+    "lam", "λ: relevance vs. variety",
     (OFF, *_numbers(1, 0.98, 0.95, 0.9, 0.85, 0.78, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0)), OFF,
     glossary.LAMBDA,
 )  # fmt: skip
 DUPLICATE = Knob(
-    "dup", "Duplicate from cosine", _numbers(0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 1), "0.94",
+    "dup", "Duplicate at cosine", _numbers(0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 1), "0.94",
     glossary.DUPLICATE_COSINE,
 )  # fmt: skip
 TOKENS = Knob(

@@ -149,7 +149,7 @@ def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a functio
 def test_a_slider_is_the_address(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", scale="0.2", bits="99", cos="nonsense", method="other")
     assert test.warning[0].value.startswith(
-        "Not understood in this link, and ignored: Near by, SimHash threshold, bits, Least cosine."
+        "Not understood in this link, and ignored: Compare by, SimHash threshold, bits, Minimum cosine."
     )
     sliders = {slider.label: slider.value for slider in test.select_slider}
     assert sliders == {"SimHash threshold, bits": "3", "Boost scale": "0.2"}
@@ -211,7 +211,7 @@ def test_shadow_mode_judges_and_leads_to_the_flag(page: Any) -> None:  # noqa: A
     assert gates.loc["Retrievals replayed", "holds"] == "✕ fails"
     assert gates.loc["Retrievals replayed", "limit"] == "≥ 50"
     assert gates.loc["Disputed among the boosted", "limit"] == "≤ 5 %"
-    assert any(message.value.startswith("No-go: retrievals replayed") for message in test.error)
+    assert any(message.value.startswith("No-go. Failed gates: retrievals replayed (") for message in test.error)
     (link,) = [link for link in test.get("page_link") if "flag change" in link.proto.label]
     assert link.proto.query_string == "org=org_a&flag=corroboration_boost_enabled&to=on&days=30d"
 

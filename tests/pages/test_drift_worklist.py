@@ -141,7 +141,7 @@ def test_what_a_link_says_and_cannot_be_is_named(page: Any) -> None:  # noqa: AN
     odd = {"t": "0.52", "sev": "101", "state": "new,odd", "kind": "odd", "agent": "x" * 201, "since": "yesterday"}
     test = page(org="org_a", page="first", alert="../x", **odd)
     (told,) = (line.value for line in test.warning)
-    named = "Threshold, Least severity, State, Kind, Agent, Arose since, Page, Opened alert"
+    named = "Threshold, Minimum severity, State, Kind, Agent, Arose on or after, Page, Opened alert"
     assert told == f"Not understood in this link, and ignored: {named}. The default is shown instead."
     assert figures(test)["Listed"] == ("3", "of 3")
     assert [line.value for line in page(org="org_a", t="0.55", since="2020-02-29").warning] == []

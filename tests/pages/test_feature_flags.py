@@ -196,7 +196,7 @@ class TestChange:
             sample.add_organization(owner, f"bad_{number:02}", features=stored)
         with application(address, target="bad_00") as test:
             opened(test)
-            assert "1 organization chosen: not a valid flag object" in test.warning[0].value
+            assert "1 chosen organization without a valid flag object" in test.warning[0].value
             assert "review" not in [button.key for button in test.button]
             shown = matrix(test)
         assert len(shown) == 2 + len(MALFORMED)

@@ -349,7 +349,7 @@ def test_a_store_without_recommended_columns_says_what_it_cannot_know(address: s
         assert not test.exception
         values = {metric.label: metric.value for metric in test.metric}
         assert (values["Block changed"], values["Injection rate"]) == ("—", "—")
-        assert "this store does not log who was injected" in said(test)
+        assert "this store does not log which observations were injected" in said(test)
         assert any("who was in the block is not logged" in title for title in titles(test))
 
 

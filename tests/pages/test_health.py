@@ -252,7 +252,7 @@ class TestParts:
         plant(owner, 9, size=12)
         owner.execute("alter table retrieval_ab_logs drop column injected")
         with health(address, org="org_a", part="coverage") as test:
-            assert any("does not log who was injected" in alert for alert in alerts(test))
+            assert any("does not log which observations were injected" in alert for alert in alerts(test))
 
     def test_runs_name_what_failed_and_what_was_skipped(self, address: str, owner: Owner) -> None:
         plant(owner, 9, size=12)

@@ -102,14 +102,14 @@ def test_the_map_names_its_cells(page: Any) -> None:  # noqa: ANN401 - a functio
 
 def test_a_knob_goes_into_the_address_and_back(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", boost="0.2", bits="7", lam="9", by="nonsense")
-    ignored = "Not understood in this link, and ignored: Boost counts, λ, score against difference."
+    ignored = "Not understood in this link, and ignored: Boost counts, λ: relevance vs. variety."
     assert [warning.value for warning in test.warning] == [f"{ignored} The default is shown instead."]
     sliders = {slider.label: slider.value for slider in test.select_slider}
     assert sliders == {
         "Boost scale": "0.2",
         "SimHash bits": "7",
-        "λ, score against difference": "off",
-        "Duplicate from cosine": "0.94",
+        "λ: relevance vs. variety": "off",
+        "Duplicate at cosine": "0.94",
         "Token budget": "as logged",
     }
     next(slider for slider in test.select_slider if slider.label == "Token budget").set_value("100").run()
