@@ -1,7 +1,7 @@
 """What a browser may say over its websocket; the rest of Streamlit's protocol is for whoever develops a page.
 
 Anyone who can open the page can send any message, before and without signing in. One empties the caches of everyone,
-which hold the store's connections, the workers with what they compute, and who signed out; another writes files.
+which hold the store's connections and the workers with what they compute; another writes files.
 """
 
 from __future__ import annotations

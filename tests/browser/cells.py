@@ -17,13 +17,11 @@ def click_cell(page: Page, column: str, organization: str) -> None:
     """Click the cell of a column in the row of an organization, moving the table along where it is narrow."""
     table = page.get_by_test_id("stDataFrame").first
     canvas = table.locator("canvas").first
-    canvas.wait_for()
+    canvas.locator("tbody tr", has_text=organization).first.wait_for(state="attached")  # told to readers a moment late
     row = canvas.evaluate(
         "(canvas, name) => [...canvas.querySelectorAll('tbody tr')].findIndex(row => row.textContent.includes(name))",
         organization,
     )
-    if row < 0:
-        raise ValueError(f"no row of {organization} in the table")
     widths = {name: int(heading.width) for name, (heading, *_) in CELLS.items()}
     names = list(widths)
     left = BEFORE + sum(widths[name] for name in names[: names.index(column)])

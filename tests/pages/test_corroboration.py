@@ -223,7 +223,7 @@ def test_a_boost_that_is_on_is_judged_by_what_it_did(page: Any) -> None:  # noqa
     assert list(gates["holds"]) == ["✓ holds", "✕ fails", "✓ holds", "✓ holds", "✓ holds"]
     assert gates.loc["Flips per 100 retrievals", "measured"] == "200"
     assert [message.value for message in test.error] == [
-        "Look again: flips per 100 retrievals. It would not be switched on today."
+        "Look again. Failed gates: flips per 100 retrievals (200, at most 20). It would not be switched on today."
     ]
     told = said(test)
     assert "51 of 51 logged retrievals replayed, 50 of them made with the boost." in told
