@@ -1,4 +1,4 @@
-# Two commands: `make run` serves the dashboard, `make test` runs every check.
+# Two commands: `make run` serves the dashboard, `make test` runs the checks of every change.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,8 +9,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 help:
 	@echo "make run       serve the dashboard on http://localhost:8501"
-	@echo "make test      run every check"
-	@echo "make test-all  run every check, and those that take long"
+	@echo "make test      run the checks of every change"
+	@echo "make test-all  run those, and the checks that take long"
 	@echo "make bench     run the benchmarks"
 	@echo "make models    install better models (optional, 210 MB): bge and e5 embeddings, a neural scorer"
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+VERSION = "0.1.0"  # CHANGELOG.md has what it holds
 ROOT = Path(__file__).resolve().parent
 SECRETS = ROOT / ".streamlit" / "secrets.toml"
 SHORTEST_TOKEN = 16

@@ -30,6 +30,7 @@ class Check:
     todo: str
     best: float = 0.0
     worst: float = 1.0
+    unit: Literal["h", "s", ""] = "h"  # of what is no share
 
     @property
     def falling(self) -> bool:
@@ -150,10 +151,33 @@ CHECKS = (
 )  # fmt: skip
 
 
-def judged(counts: Mapping[str, float]) -> tuple[Judged, ...]:
+# The database server itself, for whoever runs it.
+SERVER_CHECKS = (
+    Check(
+        "connections", "Connections", "connections", "most_connections", 0.70, 0.90,
+        "connections of the server ÷ max_connections",
+        "At the limit nobody can sign in any more: close what is idle, put a pooler before the server, or raise "
+        "max_connections.",
+    ),
+    Check(
+        "lag", "Behind the primary", "lag_seconds", None, 10.0, 60.0,
+        "seconds since the last transaction that this standby replayed",
+        "Every figure here is as old; a primary that nobody writes to looks the same. Else look at its replay and at "
+        "the network between both.", worst=600.0, unit="s",
+    ),
+    Check(
+        "deadlocks", "Deadlocks", "deadlocks", None, 0.0, math.inf,
+        "deadlocks in this database since its statistics began",
+        "Look again in a day: if there are more, the server's log names both statements of each; let writers change "
+        "rows in one order.", worst=math.inf, unit="",
+    ),
+)  # fmt: skip
+
+
+def judged(counts: Mapping[str, float], checks: tuple[Check, ...] = CHECKS) -> tuple[Judged, ...]:
     """Every check on some counts; a count that is missing makes its checks unknown, never good."""
     found = []
-    for check in CHECKS:
+    for check in checks:
         value = check.value(counts)
         part = counts.get(check.part)
         whole = None if check.whole is None else counts.get(check.whole)

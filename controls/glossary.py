@@ -7,7 +7,7 @@ from queries.retrievals import POOL, TOP
 
 FIND = (
     "An id or part of a name: organizations and projects by either, observations, retrievals and alerts by their id. "
-    "Looked for in everything you may see."
+    "Looked for in everything you may see; an alert, among those that the last aggregation pass kept."
 )
 SAVED_VIEW = "Keeps this page with its scope, filters and what is open, for you alone. Its link can be handed on."
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
+from analysis.health import SERVER_CHECKS, judged
 from controls import messages
+from controls.health_words import SIGNS as BANDS
+from controls.health_words import limits, shown
 from controls.loading import load, may_write, store
 from controls.messages import MISSING, counted, number
 from queries.checkup import examine
 from queries.errors import StoreError
 from queries.health.server import ServerStatus, pool_use
+from settings import VERSION
 
 if TYPE_CHECKING:
     from controls.access import Principal
@@ -88,7 +92,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
             "checked": st.column_config.DatetimeColumn("Last looked at (UTC)", format=WHEN, timezone="UTC", width=135),
             "took": st.column_config.TextColumn("Took", width=70),
             "read": st.column_config.NumberColumn("Read", width=70, format="localized"),
-            "active": st.column_config.NumberColumn("Based on", width=85, format="localized"),
+            "active": st.column_config.NumberColumn("Active", width=70, format="localized"),
             "apart": st.column_config.NumberColumn("Set apart", width=80, format="localized"),
             "clusters": st.column_config.NumberColumn("Clusters", width=75, format="localized"),
             "contradictions": st.column_config.NumberColumn("Contradictions", width=105, format="localized"),
@@ -142,12 +146,14 @@ def _status(scope: Scope) -> None:
     except StoreError as error:
         messages.left_out("The server's status", error)
         return
+    _server_checks(server)
     facts = {
+        "Rankscope": VERSION,
         "PostgreSQL": server["version"],
         "pgvector extension": server["vector"],
         "up since": f"{server['started_at']:%Y-%m-%d %H:%M} UTC",
         "database size": f"{server['bytes'] / 2**20:,.0f} MB",
-        "connections to this database": f"{number(server['connections'])} of {number(server['most_connections'])}",
+        "connections to the server": f"{number(server['connections'])} of {number(server['most_connections'])}",
         "deadlocks so far": number(server["deadlocks"]),
         "role": "standby" if server["standby"] else "primary",
         "behind the primary": MISSING if pd.isna(server["lag_seconds"]) else f"{server['lag_seconds']:.3g} s",
@@ -166,6 +172,33 @@ def _status(scope: Scope) -> None:
             height="content",
             column_config={"fact": st.column_config.TextColumn("Fact", width=190), "value": "Value"},
         )
+
+
+def _server_checks(server: pd.Series[Any]) -> None:
+    """What of the server is near a limit, with what to do about it; only a standby can lie behind."""
+    counts = {check.part: float(server[check.part]) for check in SERVER_CHECKS if not pd.isna(server[check.part])}
+    counts["most_connections"] = float(server["most_connections"])
+    checks = judged(counts, tuple(check for check in SERVER_CHECKS if check.name != "lag" or server["standby"]))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "state": [BANDS[each.band] for each in checks],
+                "check": [each.check.label for each in checks],
+                "value": [shown(each.check, each.value) for each in checks],
+                "bands": [limits(each.check) for each in checks],
+                "todo": [MISSING if each.band == "good" else each.check.todo for each in checks],
+            }
+        ),
+        hide_index=True,
+        key="server_checks",
+        column_config={
+            "state": st.column_config.TextColumn("State", width=100),
+            "check": st.column_config.TextColumn("Check", width=140),
+            "value": st.column_config.TextColumn("Now", width=80),
+            "bands": st.column_config.TextColumn("Bands", width=250),
+            "todo": st.column_config.TextColumn("What to do", width=620),
+        },
+    )
 
 
 def _findings(findings: tuple[Finding, ...]) -> None:

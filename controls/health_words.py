@@ -23,9 +23,13 @@ def shown(measure: Measure, value: float | None) -> str:
     if measure.is_share:
         return f"{100 * value:.3g} %"
     if not isinstance(measure, Check):
-        return f"{value:,.3g}" if value < 1_000 else number(value)  # noqa: PLR2004 - three digits
-    if math.isinf(value):
-        return "never"
+        return digits(value)
+    if measure.unit != "h":
+        return f"{digits(value)} {measure.unit}".rstrip()
+    return "never" if math.isinf(value) else _hours(value)
+
+
+def _hours(value: float) -> str:
     if value < 1:
         return f"{60 * value:.0f} min" if value >= 1 / 60 else "< 1 min"
     return f"{value:.3g} h" if value < DAY else f"{number(value / 24)} days"
@@ -35,6 +39,8 @@ def limits(check: Check) -> str:
     """The bands in words."""
     word, beyond = ("from", "below") if check.falling else ("up to", "above")
     watch, red = shown(check, check.watch), shown(check, check.red)
+    if math.isinf(check.red):
+        return f"in order at {watch}"
     if check.watch == check.best:
         return f"in order at {watch}, act {beyond} {red}"
     return f"in order {word} {watch}, act {beyond} {red}"

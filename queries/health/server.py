@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STATUS = text(
     """select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
               pg_postmaster_start_time(), pg_database_size(current_database()),
-              (select numbackends from pg_stat_database where datname = current_database()),
+              (select sum(numbackends)::int from pg_stat_database),
               current_setting('max_connections')::int, pg_is_in_recovery(),
               case when pg_is_in_recovery()
                    then extract(epoch from now() - pg_last_xact_replay_timestamp())::double precision end,

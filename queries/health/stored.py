@@ -91,7 +91,7 @@ class Weights:
     def statement(self) -> Select[Any]:
         """A weight that is no number is counted apart: it is neither high nor low."""
         table = schema.observations
-        # cast: a platform may keep weights as numeric, which knows no infinity before PostgreSQL 14
+        # a platform may keep weights as numeric: they are read as doubles everywhere
         weight = cast(table.c.weight, Double)
         finite = and_(weight > literal(float("-inf"), Double), weight < literal(float("inf"), Double))
         return (

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from analysis.budget import FLOOR, WorkTypeCounts, budget_map, mean, wilson
-from analysis.health import CHECKS, Check, finding, judged
+from analysis.health import CHECKS, SERVER_CHECKS, Check, finding, judged
 
 BY_NAME = {check.name: check for check in CHECKS}
 
@@ -65,7 +65,19 @@ class TestTogether:
         assert finding(judged({"surplus": 0.0, "active": 9.0})) == "All 1 checks are in order, 11 cannot be known"
 
     def test_every_check_says_what_to_do(self) -> None:
-        assert all(check.todo and check.formula for check in CHECKS)
+        assert all(check.todo and check.formula for check in (*CHECKS, *SERVER_CHECKS))
+
+    @pytest.mark.parametrize(
+        ("counts", "bands"),
+        [
+            ({"connections": 70, "most_connections": 100, "lag_seconds": 10, "deadlocks": 0}, ["good", "good", "good"]),
+            ({"connections": 71, "most_connections": 100, "lag_seconds": 60, "deadlocks": 1}, ["watch"] * 3),
+            ({"connections": 91, "most_connections": 100, "lag_seconds": 61, "deadlocks": 9}, ["red", "red", "watch"]),
+            ({}, ["unknown"] * 3),
+        ],
+    )
+    def test_the_server_is_read_by_its_own_bands(self, counts: dict[str, float], bands: list[str]) -> None:
+        assert [each.band for each in judged(counts, SERVER_CHECKS)] == bands
 
 
 def work(name: str, judged_: int, accepted: int, tokens: float) -> WorkTypeCounts:

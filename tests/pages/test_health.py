@@ -13,6 +13,7 @@ from analysis.health import CHECKS
 from controls.access import Principal
 from queries.health.coverage import steps
 from queries.scope import EVERYTHING, Scope
+from settings import VERSION
 from tests import sample
 from tests.health_store import NOW, frames, inside, obs, plant
 from tests.hostile import TEXTS
@@ -274,10 +275,17 @@ class TestParts:
         with health(address, part="system") as test:
             assert not test.exception
             findings = table(test, "findings")
+            checks = table(test, "server_checks").set_index("check")
+            facts = [frame.value for frame in test.dataframe if list(frame.value.columns) == ["fact", "value"]]
             said = " ".join(code.value for code in test.code)
         assert findings.iloc[0]["state"] != "● ok"
         assert "index logs_recent" in set(findings["name"])
         assert "create index concurrently logs_recent" in said
+        assert list(checks.index) == ["Connections", "Deadlocks"]
+        assert checks.loc["Connections", ["state", "bands"]].tolist() == [
+            "● in order", "in order up to 70 %, act above 90 %",
+        ]  # fmt: skip
+        assert facts[0].iloc[0].tolist() == ["Rankscope", VERSION]
 
 
 class TestReach:
