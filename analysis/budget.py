@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from analysis.intervals import Interval, mean, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from queries.health.budget import BudgetRow
+
 FLOOR = 30  # judged sessions of a work type; below it an interval spans a third of the scale and more
-Z = 1.959963984540054  # of 95 %
 Zone = Literal["efficient", "generous", "starved", "wasteful", "collecting"]
 ZONES: dict[Zone, str] = {
     "efficient": "few tokens, mostly accepted: leave it as it is",
@@ -22,33 +24,10 @@ ZONES: dict[Zone, str] = {
 
 
 @dataclass(frozen=True)
-class WorkTypeCounts:
-    """Sessions of one work type that were given memory, with the sums that its intervals need."""
-
-    work_type: str | None
-    judged: int
-    accepted: int
-    rework: int
-    rejected: int
-    unjudged: int
-    tokens: float
-    squares: float
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure and the 95 % interval around it."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class WorkTypePoint:
     """A work type on the map; no figures while it has too few sessions."""
 
-    counts: WorkTypeCounts
+    counts: BudgetRow
     tokens: Interval | None
     accepted: Interval | None
     on_frontier: bool
@@ -70,23 +49,7 @@ class BudgetMap:
         return tuple(sorted(chosen, key=lambda point: point.tokens.value if point.tokens else 0.0))
 
 
-def wilson(part: int, whole: int) -> Interval:
-    """A share with Wilson's 95 % interval, which stays inside 0 to 1 and holds for few sessions too."""
-    share = part / whole
-    middle = (share + Z * Z / (2 * whole)) / (1 + Z * Z / whole)
-    half = Z * math.sqrt(share * (1 - share) / whole + Z * Z / (4 * whole * whole)) / (1 + Z * Z / whole)
-    return Interval(share, max(middle - half, 0.0), min(middle + half, 1.0))
-
-
-def mean(count: int, total: float, squares: float) -> Interval:
-    """A mean with its 95 % interval by the normal law, from sum and sum of squares."""
-    value = total / count
-    variance = max(squares - count * value * value, 0.0) / max(count - 1, 1)
-    half = Z * math.sqrt(variance / count)
-    return Interval(value, max(value - half, 0.0), value + half)
-
-
-def budget_map(counts: Sequence[WorkTypeCounts]) -> BudgetMap:
+def budget_map(counts: Sequence[BudgetRow]) -> BudgetMap:
     """Every work type with its zone; only those above the floor are drawn, divide the map, or make the frontier."""
     enough = [each for each in counts if each.judged >= FLOOR]
     judged = sum(each.judged for each in enough)
@@ -104,7 +67,7 @@ def budget_map(counts: Sequence[WorkTypeCounts]) -> BudgetMap:
     return BudgetMap(tuple(points), usual, share)
 
 
-def _collecting(counts: WorkTypeCounts) -> WorkTypePoint:
+def _collecting(counts: BudgetRow) -> WorkTypePoint:
     return WorkTypePoint(counts, None, None, on_frontier=False, zone="collecting")
 
 
@@ -114,7 +77,7 @@ def _zone(*, cheap: bool, works: bool) -> Zone:
     return "starved" if cheap else "wasteful"
 
 
-def _dominated(one: WorkTypeCounts, others: Sequence[WorkTypeCounts]) -> bool:
+def _dominated(one: BudgetRow, others: Sequence[BudgetRow]) -> bool:
     """Whether another costs no more and is accepted no less often, and is better in one of the two."""
     cost, share = one.tokens / one.judged, one.accepted / one.judged
     return any(

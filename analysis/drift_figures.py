@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, timedelta
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from analysis.intervals import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from queries.drift.triage import DecisionRow
 
 FLOOR = 10  # verdicts below which a share says nothing
-_Z = 1.959964  # 95 %
 AGES = (7, 30, 90)  # days: what is younger than the first is fresh
 AGE_NAMES = ("under 7 days", "7 to 30 days", "30 to 90 days", "over 90 days")
 CLOSED = frozenset({"resolved", "false_positive", "snoozed"})  # as they are stored
@@ -50,15 +50,8 @@ def _precision(threshold: float, verdicts: list[bool]) -> Precision:
     right, judged = sum(verdicts), len(verdicts)
     if judged < FLOOR:
         return Precision(threshold, right, judged, None, None, None)
-    return Precision(threshold, right, judged, right / judged, *wilson(right, judged))
-
-
-def wilson(right: int, judged: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share: honest where the plain one would end at exactly 0 or 1."""
-    share, squared = right / judged, _Z**2
-    middle = (share + squared / (2 * judged)) / (1 + squared / judged)
-    half = _Z / (1 + squared / judged) * sqrt(share * (1 - share) / judged + squared / (4 * judged**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    found = wilson(right, judged)
+    return Precision(threshold, right, judged, found.value, found.low, found.high)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from analysis.alerts import Listed, Opposed, Origin
+from analysis.drift_json import MOST
 from analysis.drift_search import EPOCH, PARTS, STEPS, Searched, counted
 from queries.aggregation_input import LIMIT, LONGEST, READING, OppositionPairs
 from queries.drift.kept import kept
@@ -24,8 +25,6 @@ from ranking.contradictions.opposition import compiled
 if TYPE_CHECKING:
     from queries.drift.standing import SideRow, StandingRow, VoicesRow
     from queries.engine import Store
-
-MOST = 5_000  # alerts; where there are more, the search itself says which are the worst
 
 
 def standing_search(store: Store, scope: Scope) -> Searched | None:

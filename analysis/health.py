@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from queries.wording import listed
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -197,9 +199,5 @@ def finding(found: tuple[Judged, ...]) -> str:
     rest = f", {len(found) - len(known)} cannot be known" if len(known) < len(found) else ""
     told = f"{good} of {len(known)} checks are in order{rest}"
     if red:
-        return f"{told}; act on {_listed(red)}"
-    return f"{told}; watch {_listed(watched)}" if watched else f"All {len(known)} checks are in order{rest}"
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return f"{told}; act on {listed(red)}"
+    return f"{told}; watch {listed(watched)}" if watched else f"All {len(known)} checks are in order{rest}"

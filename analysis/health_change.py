@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from analysis.budget import wilson
 from analysis.health import CHECKS, Check
+from analysis.intervals import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

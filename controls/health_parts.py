@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import pandas as pd
 import streamlit as st
 
-from analysis.budget import FLOOR, ZONES, WorkTypeCounts, budget_map
+from analysis.budget import FLOOR, ZONES, budget_map
 from controls import health, links
 from controls.address import not_understood, said
 from controls.loading import load, shape
 from controls.messages import MISSING, counted, number, percent
-from queries.health.budget import BudgetUse
+from queries.health.budget import BudgetRow, BudgetUse
 from queries.health.coverage import Coverage, steps
 from queries.health.top import SHOWN, Kind, TopObservations
 
@@ -102,7 +102,7 @@ def budgets(scope: Scope) -> BudgetMap:
     rows: list[dict[Any, Any]] = found.to_dict("records")
     return budget_map(
         [
-            WorkTypeCounts(
+            BudgetRow(
                 work_type=None if pd.isna(row["work_type"]) else str(row["work_type"]),
                 judged=int(row["judged"]),
                 accepted=int(row["accepted"]),

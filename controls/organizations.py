@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from charts.look import UP
 from controls import glossary, matrix
 from controls.messages import MISSING, compared, counted, digits, number, percent
 from controls.scope import enter
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from queries.shape import LogShape
 
     Totals = dict[str, float]
-
-UP = "#1B7F79"
 
 SMALLEST_CHANGE = 0.05  # percentage points
 METRIC_WIDTH = 144  # three beside each other on a narrow window

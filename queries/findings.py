@@ -12,6 +12,7 @@ from queries import mending, schema
 from queries.migrate import targets
 from queries.migrations.versions import platform_0001, platform_0002, platform_0003
 from queries.shape import DOCUMENTED_LOG_COLUMNS
+from queries.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,19 +99,19 @@ def _table(table: str, facts: TableFacts | None) -> Finding:
     lacks = [column for column in documented if column not in facts.columns]
     needed = [column for column in lacks if column in required]
     if needed:
-        sentence = f"Table {table} lacks {_listed(needed)}; Rankscope cannot serve without."
+        sentence = f"Table {table} lacks {listed(needed)}; Rankscope cannot serve without."
         return Finding(name, "missing", sentence, mending.add_columns(table, lacks), required=True)
     unfit = list(_unfit(table, facts))
     if unfit:
-        return Finding(name, "missing", f"Table {table} has {_listed(unfit)}.", required=True)
+        return Finding(name, "missing", f"Table {table} has {listed(unfit)}.", required=True)
     closed = [column for column in documented if column in facts.columns and not facts.columns[column].readable]
     if closed:
         state: State = "missing" if set(closed) & set(required) else "degraded"
-        sentence = f"This login may not read {_listed(closed)} of table {table}."
+        sentence = f"This login may not read {listed(closed)} of table {table}."
         return Finding(name, state, sentence, mending.grant_select([table]), required=bool(required))
     if lacks:
         sentence = (
-            f"Table {table} lacks {_listed(lacks)}; what builds on {'it' if len(lacks) == 1 else 'them'} is left out."
+            f"Table {table} lacks {listed(lacks)}; what builds on {'it' if len(lacks) == 1 else 'them'} is left out."
         )
         return Finding(name, "degraded", sentence, mending.add_columns(table, lacks), required=bool(required))
     return Finding(name, "ok", f"Table {table} has every documented column.", required=bool(required))
@@ -154,7 +155,7 @@ def _memory_role(found: Catalogue) -> Iterator[Finding]:
     if "memory_write" not in found.roles:
         return
     if found.memory_lacks:
-        tables = _listed(sorted({table for table, _, _ in found.memory_lacks}))
+        tables = listed(sorted({table for table, _, _ in found.memory_lacks}))
         sentence = (
             f"The role memory_write lacks rights on {tables}, so retrievals there are not logged or learned from."
         )
@@ -255,7 +256,3 @@ def _slow_settings(found: Catalogue) -> Iterator[Finding]:
     if unknown:
         mend = "\n".join(f"analyze public.{mending.quoted(table)};" for table in unknown)
         yield Finding("statistics", "degraded", f"Never analyzed, so plans are guesses: {', '.join(unknown)}.", mend)
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.alerts import Listed, Origin
-from analysis.drift_figures import FLOOR, precision_by_threshold, trend, wilson
+from analysis.drift_figures import FLOOR, precision_by_threshold, trend
+from analysis.intervals import wilson
 from analysis.drift_pairs import checked_pairs
 from queries.drift.opposing import PairError
 from queries.drift.triage import DecisionRow
@@ -47,15 +48,16 @@ class TestPrecision:
         z = 1.959964
         middle = (0.75 + z * z / 40) / (1 + z * z / 20)
         half = z / (1 + z * z / 20) * sqrt(0.75 * 0.25 / 20 + z * z / 1600)
-        assert wilson(15, 20) == pytest.approx((middle - half, middle + half))
-        assert wilson(15, 20) == pytest.approx((0.531, 0.888), abs=0.001)
+        found = wilson(15, 20)
+        assert (found.low, found.high) == pytest.approx((middle - half, middle + half))
+        assert (found.low, found.high) == pytest.approx((0.531, 0.888), abs=0.001)
 
     @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
     def test_the_interval_holds_the_share(self, drawn: tuple[int, int]) -> None:
         right, judged = drawn
-        low, high = wilson(right, judged)
-        assert 0 <= low <= right / judged + 1e-12
-        assert right / judged - 1e-12 <= high <= 1
+        found = wilson(right, judged)
+        assert 0 <= found.low <= right / judged + 1e-12
+        assert right / judged - 1e-12 <= found.high <= 1
 
 
 class TestTrend:

@@ -6,8 +6,10 @@ import math
 
 import pytest
 
-from analysis.budget import FLOOR, WorkTypeCounts, budget_map, mean, wilson
+from analysis.budget import FLOOR, budget_map
 from analysis.health import CHECKS, SERVER_CHECKS, Check, finding, judged
+from analysis.intervals import mean, wilson
+from queries.health.budget import BudgetRow
 
 BY_NAME = {check.name: check for check in CHECKS}
 
@@ -80,9 +82,9 @@ class TestTogether:
         assert [each.band for each in judged(counts, SERVER_CHECKS)] == bands
 
 
-def work(name: str, judged_: int, accepted: int, tokens: float) -> WorkTypeCounts:
+def work(name: str, judged_: int, accepted: int, tokens: float) -> BudgetRow:
     """A work type whose sessions were all given equally many tokens."""
-    return WorkTypeCounts(name, judged_, accepted, judged_ - accepted, 0, 0, judged_ * tokens, judged_ * tokens**2)
+    return BudgetRow(name, judged_, accepted, judged_ - accepted, 0, 0, judged_ * tokens, judged_ * tokens**2)
 
 
 class TestBudget:
