@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+QUIET = {"displayModeBar": False}  # how every chart is drawn: without buttons over it
 UP = "#1B7F79"
 DOWN = "#C8553D"
 DISPUTED = "#7B5EA7"

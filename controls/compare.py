@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.compared import PipelineRun, compared, run_pipelines, runs_from_json
 from charts.compared import shortened, side_by_side
+from charts.look import QUIET
 from controls import glossary, working
 from controls.messages import MISSING
 from controls.pipeline import LABELS
@@ -63,7 +64,7 @@ def panel(found: Retrieval, memory: Memory, name: str) -> None:
     st.plotly_chart(
         side_by_side(_listed(result), labels, _notes(result), k, _finding(result)),
         key="compare_lists",
-        config={"displayModeBar": False},
+        config=QUIET,
         alt="The best observations of each pipeline side by side, lines joining the same observation",
     )
     st.caption(READING)

@@ -13,8 +13,10 @@ from analysis.corroboration_log import LoggedCandidates
 from analysis.corroboration_vectors import COSINES, VectorLinks, Widths
 from analysis.corroboration_view import Nearness, cliff, view
 from charts.agreement import threshold_sweep
+from charts.look import QUIET
 from controls import glossary, working
 from controls.address import say
+from controls.figures import Figure, in_a_row
 from controls.knobs import Knob
 from controls.messages import MISSING, counted, number, percent
 from jobs.worker_pool import question_of
@@ -25,11 +27,9 @@ if TYPE_CHECKING:
     from analysis.corroboration_view import View
     from queries.scope import Scope
 
-METRIC_WIDTH = 144
 SWEEP = "corroboration_sweep"
 KEPT, MOST_KEPT = "corroboration_kept", 5  # values of this session, a megabyte each
 SMALL = "<span style='font-size: 13px; font-weight: normal'>"  # plotly's own tag; nothing of a tenant stands in it
-QUIET = {"displayModeBar": False}
 METHOD = Knob(
     "method", "Compare by", tuple(map(str, Method)), str(Method.SIMHASH), glossary.NEAR_BY,
 )  # fmt: skip
@@ -188,12 +188,7 @@ def figures(seen: View, rows: list[ClusterRow], log: LoggedCandidates | None) ->
             glossary.BOOSTED_SHARE,
         ),
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, value, beside, explained in shown:
-            st.metric(
-                label, value, beside, delta_color="off", delta_arrow="off", border=True, width=METRIC_WIDTH,
-                height="stretch", help=explained,
-            )  # fmt: skip
+    in_a_row(Figure(*each) for each in shown)
 
 
 def sweep(seen: View, log: LoggedCandidates | None) -> None:

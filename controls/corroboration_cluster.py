@@ -12,10 +12,11 @@ from analysis.corroboration_evidence import SAME, bits_of, hamming, nearest, wor
 from analysis.corroboration_rows import cluster_rows, member_rows
 from analysis.corroboration_shadow import LISTED, Effect
 from charts.fingerprints import bit_strips, distance_matrix
+from charts.look import QUIET
 from controls import glossary, links, loading, working
 from controls.address import said, say
-from controls.corroboration import QUIET
 from controls.corroboration_tables import members, texts
+from controls.figures import WIDE, Figure, in_a_row
 from controls.knobs import Knob
 from controls.messages import MISSING, counted, number
 from controls.replayed import GONE
@@ -108,12 +109,7 @@ def _worth(seen: View, row: ClusterRow) -> None:
         ("Boost as configured", f"+{row.boost:.3g}", f"{counted(row.others, 'other member')}"),
         ("Boost by agents only", f"+{row.independent_boost:.3g}", f"{counted(row.other_agents, 'other agent')}"),
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, value, beside in shown:
-            st.metric(
-                label, value, beside or None, delta_color="off", delta_arrow="off", border=True, width=176,
-                height="stretch",
-            )  # fmt: skip
+    in_a_row((Figure(label, value, beside or None) for label, value, beside in shown), WIDE)
     if row.chained:
         st.warning(CHAINED, icon=":material/link:")
     if row.agents <= 1:

@@ -13,11 +13,11 @@ from analysis.corroboration_rows import alone, marks
 from analysis.corroboration_vectors import Places, inside
 from charts.agreement import boost_curve, cluster_sizes
 from charts.compared import shortened
-from charts.look import literal
+from charts.look import QUIET, literal
 from charts.observation_map import MARKS, observation_map
 from controls import knobs
 from controls.address import not_understood, said, say
-from controls.corroboration import KNOBS, QUIET, latest
+from controls.corroboration import KNOBS, latest
 from controls.knobs import Knob
 from controls.messages import counted, number, percent
 

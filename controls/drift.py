@@ -13,7 +13,9 @@ from analysis.drift import admitted, exposed, triaged
 from analysis.drift_figures import AGE_NAMES, FLOOR, precision_by_threshold, trend
 from analysis.drift_search import STEPS
 from charts.drift import precision_curve, trends
+from charts.look import QUIET
 from controls import drift_messages, glossary
+from controls.figures import Figure, in_a_row
 from controls.loading import load, own_columns, shape, store
 from controls.messages import MISSING, counted, number, percent
 from queries.aggregation_input import LIMIT
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
     from queries.drift.triage import DecisionRow, TriageRow
     from queries.scope import Scope
 
-METRIC_WIDTH = 144  # three beside each other on a narrow window
 LIST, PANEL = 648, 290
-QUIET = {"displayModeBar": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +141,7 @@ def figures(found: Drift) -> None:
             glossary.ALERTS_CONFIRMED,
         ),
     )  # fmt: skip
-    with st.container(horizontal=True, gap="small"):
-        for label, value, beside, explained in shown:
-            st.metric(
-                label, value, beside, delta_color="off", delta_arrow="off", border=True, width=METRIC_WIDTH,
-                height="stretch", help=explained,
-            )  # fmt: skip
+    in_a_row(Figure(*each) for each in shown)
 
 
 def draw_trends(found: Drift) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from charts.drift_timeline import Given, Life, both_lives
+from charts.look import QUIET
 from charts.statement import excerpt, statement
 from controls import links, observation
 from controls.loading import store
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from controls.drift import Drift
     from queries.drift.observed import TextRow
 
-QUIET = {"displayModeBar": False}
 WIDTH = 430
 TALL = 1_500  # characters above which a text scrolls
 RULES = {

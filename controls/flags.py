@@ -11,6 +11,7 @@ import streamlit as st
 from controls import glossary, knobs, messages
 from controls.address import not_understood, said, say
 from controls.choosing import follow
+from controls.figures import Figure, cards
 from controls.flag_confirm import Staged, confirm, show_outcomes
 from controls.flag_preview import previews, show_previews
 from controls.flag_states import stale_overrides, table
@@ -65,8 +66,7 @@ def figures(found: list[Organization], as_of: datetime) -> None:
         ("Unreadable", sum(org.malformed is not None for org in found), glossary.UNREADABLE),
     )
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for label, value, explained in shown:
-            st.metric(label, messages.number(value), border=True, width=144, height="stretch", help=explained)
+        cards(Figure(label, messages.number(value), explained=explained) for label, value, explained in shown)
         # not bound to the address by Streamlit, which fails on a number that is too large for it
         st.session_state["pick_stale"] = stale_after()
         st.number_input(

@@ -10,11 +10,14 @@ import streamlit as st
 from analysis.health import finding
 from controls import glossary, messages
 from controls.address import said, say
+from controls.figures import Figure, in_a_row
 from controls.health_words import SIGNS, change, limits, shown
 from controls.messages import counted
 from controls.trust import Trust
 
 if TYPE_CHECKING:
+    from analysis.health import Judged
+    from analysis.health_change import Compared
     from controls.health_answers import Memory
     from queries.shape import LogShape
 
@@ -34,7 +37,6 @@ HEAD = {
     "aggregation": "Aggregation age",
 }
 COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
-METRIC_WIDTH = 146  # three beside each other in a narrow window
 
 
 def chosen_part() -> str:
@@ -98,20 +100,19 @@ def unanswered(memory: Memory) -> None:
 def figures(memory: Memory) -> None:
     """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
     judged = {each.check.name: each for each in memory.checks}
-    with st.container(horizontal=True, gap="xsmall"):
-        for each in memory.compared:
-            if each.measure.name not in HEAD:
-                continue
-            own = judged.get(each.measure.name)
-            sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
-            bands = None if own is None else limits(own.check).capitalize()
-            st.metric(
-                HEAD[each.measure.name], f"{sign}{shown(each.measure, each.now)}",
-                None if each.now is None else change(each),
-                delta_color=COLOURS.get(each.meaning, "off") if each.large else "off", delta_arrow="off",
-                border=True, width=METRIC_WIDTH, height="stretch",
-                help=glossary.check(each.measure.formula, bands, each.measure.todo),
-            )  # fmt: skip
+    in_a_row(_figure(each, judged.get(each.measure.name)) for each in memory.compared if each.measure.name in HEAD)
+
+
+def _figure(each: Compared, own: Judged | None) -> Figure:
+    sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
+    bands = None if own is None else limits(own.check).capitalize()
+    return Figure(
+        HEAD[each.measure.name],
+        f"{sign}{shown(each.measure, each.now)}",
+        None if each.now is None else change(each),
+        glossary.check(each.measure.formula, bands, each.measure.todo),
+        colour=COLOURS.get(each.meaning, "off") if each.large else "off",
+    )
 
 
 def rows(memory: Memory) -> pd.DataFrame:

@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary
+from controls.figures import WIDE, Figure, in_a_row
 from controls.messages import MISSING, digits
 
 if TYPE_CHECKING:
     from queries.scope import Scope
 
-METRIC_WIDTH = 172
 SMALLEST_CHANGE = 0.0005
 GOOD_RATE, FAIR_RATE = 0.7, 0.4
 
@@ -93,22 +93,20 @@ def trend(days: pd.DataFrame, measure: Measure) -> list[float]:
 
 def head(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top: int) -> None:
     """The first five, each with trend, band and change."""
-    with st.container(horizontal=True, gap="small"):
-        for measure in measures(top)[:5]:
-            value = measure.value(now)
-            said = band(measure.name, value)
-            line = trend(days, measure)
-            st.metric(
-                measure.label if not said else f"{measure.label}: {said}",
-                measure.shown(value),
-                measure.change(value, measure.value(then)),
-                delta_color="off",
-                border=True,
-                width=METRIC_WIDTH,
-                height="stretch",
-                help=measure.explained,
-                chart_data=line if len(line) > 1 else None,
-            )
+    in_a_row((_figure(measure, days, now, then) for measure in measures(top)[:5]), WIDE)
+
+
+def _figure(measure: Measure, days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float]) -> Figure:
+    value = measure.value(now)
+    said = band(measure.name, value)
+    return Figure(
+        measure.label if not said else f"{measure.label}: {said}",
+        measure.shown(value),
+        measure.change(value, measure.value(then)),
+        measure.explained,
+        arrow=True,
+        line=trend(days, measure),
+    )
 
 
 def table(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top: int) -> None:

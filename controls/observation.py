@@ -13,6 +13,7 @@ import streamlit as st
 
 from analysis.observation import Fingerprint, fingerprint
 from controls import glossary
+from controls.figures import Figure, in_a_row
 from controls.loading import load, shape
 from controls.messages import MISSING, counted, number, percent
 from controls.trust import Trust
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from controls.loading import Answers
 
 OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
-METRIC_WIDTH = 144  # three beside each other on a narrow window
 TALL = 1_500  # characters above which a text scrolls
 
 
@@ -196,12 +196,7 @@ def figures(found: Dossier) -> None:
         ),
         ("Said by others", *_said_by_others(found), glossary.SAID_BY_OTHERS),
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, value, delta, explained in shown:
-            st.metric(
-                label, value, delta, delta_color="off", delta_arrow="off", border=True, width=METRIC_WIDTH,
-                height="stretch", help=explained,
-            )  # fmt: skip
+    in_a_row(Figure(*each) for each in shown)
 
 
 def _said_by_others(found: Dossier) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from charts.look import UP
 from controls import glossary, matrix
+from controls.figures import Figure, in_a_row
 from controls.messages import MISSING, compared, counted, digits, number, percent
 from controls.scope import enter
 from controls.trust import Trust
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     Totals = dict[str, float]
 
 SMALLEST_CHANGE = 0.05  # percentage points
-METRIC_WIDTH = 144  # three beside each other on a narrow window
 WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
 BOOST = {"on": "on", "off": "off", "absent": "off (default)"}
 
@@ -67,19 +67,7 @@ def figures(now: Totals, then: Totals, scope: Scope) -> None:
         ("Accepted", *_share(now, then, "accepted", "judged"), glossary.ACCEPTED),
         ("Log coverage", *_share(now, then, "complete", "retrievals"), glossary.LOG_COVERAGE),
     )
-    # Side by side where there is room, on further lines where there is not.
-    with st.container(horizontal=True, gap="small"):
-        for label, value, delta, explained in shown:
-            st.metric(
-                label,
-                value,
-                delta,
-                delta_color="off",
-                border=True,
-                width=METRIC_WIDTH,
-                height="stretch",
-                help=explained,
-            )
+    in_a_row(Figure(*each, arrow=True) for each in shown)
     compared(then["retrievals"], scope.days)
 
 

@@ -10,7 +10,9 @@ import streamlit as st
 
 from analysis.replay_pool import REASONS
 from charts.flips import around_the_switch, movers
+from charts.look import QUIET
 from controls import glossary, links, loading
+from controls.figures import Figure, in_a_row
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.what_if import AS_LOGGED, OFF
 from queries.replay_shown import ShownObservations, ShownRetrievals
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from analysis.replay_pool import Coverage
     from queries.scope import Scope
 
-METRIC_WIDTH = 144
-QUIET = {"displayModeBar": False}
 INK = {"light": "#1D2B33", "dark": "#E4EAED"}
 GONE = "(deleted, or not yours to see)"
 
@@ -62,12 +62,7 @@ def figures(found: Replay) -> None:
             glossary.FLIPS_REPLAYED,
         ),
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, value, beside, explained in shown:
-            st.metric(
-                label, value, beside, delta_color="off", delta_arrow="off", border=True, width=METRIC_WIDTH,
-                height="stretch", help=explained,
-            )  # fmt: skip
+    in_a_row(Figure(*each) for each in shown)
 
 
 def ink() -> str:

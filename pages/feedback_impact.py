@@ -4,12 +4,11 @@ import streamlit as st
 
 from charts.impact import MOST_RANKS, delta_histogram, outside_the_map, rank_map
 from charts.impact_parts import outcome_mix, weight_histogram
+from charts.look import QUIET
 from charts.slope import MOST, slope, without_a_line
 from controls import impact, impact_filters, impact_measures, impact_parts, impact_retrieval, messages, trust
 from controls.impact_answers import ask
 from controls.view import view
-
-PLAIN = {"displayModeBar": False}
 
 scope = view().scope
 chosen = impact_filters.choose(scope)
@@ -35,14 +34,14 @@ if found.now["comparable"]:
             width=570,
             on_select=impact.cell_clicked,
             selection_mode="points",
-            config=PLAIN,
+            config=QUIET,
             alt="Candidates by rank without feedback and with it; a click on a cell lists its retrievals",
         )
         st.plotly_chart(
             delta_histogram(found.moves),
             key="deltas",
             width=380,
-            config=PLAIN,
+            config=QUIET,
             alt="Candidates by how many places they moved",
         )
     impact.not_drawn(found.moves, outside_the_map(found.moves), MOST_RANKS)
@@ -57,7 +56,7 @@ if found.opened is not None and opened is not None:
         st.plotly_chart(
             slope(retrieval, impact_retrieval.block_size(retrieval)),
             key="slope",
-            config=PLAIN,
+            config=QUIET,
             alt="The ranks of one retrieval's candidates without feedback and with it",
         )
         impact_retrieval.not_drawn(without_a_line(retrieval), MOST)
@@ -67,7 +66,7 @@ if found.now["comparable"]:
     impact_filters.choose_part()
     if part == "weights":
         st.plotly_chart(
-            weight_histogram(found.moves), key="weights", config=PLAIN, alt="Candidates by feedback weight, 0 to 1"
+            weight_histogram(found.moves), key="weights", config=QUIET, alt="Candidates by feedback weight, 0 to 1"
         )
     elif part == "measures":
         st.caption(impact.flips(found.now))
@@ -77,7 +76,7 @@ if found.now["comparable"]:
         if bars := impact_parts.bars(ended):
             figure = outcome_mix(bars, impact_parts.outcome_finding(ended))
             st.plotly_chart(
-                figure, key="outcomes", config=PLAIN, alt="Shares of outcomes with and without a changed block"
+                figure, key="outcomes", config=QUIET, alt="Shares of outcomes with and without a changed block"
             )
         impact_parts.behind_outcomes(ended)
     elif found.part is not None:

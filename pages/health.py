@@ -5,13 +5,12 @@ import streamlit as st
 from charts.budget import pareto
 from charts.coverage import heat_map
 from charts.health import bands
+from charts.look import QUIET
 from controls import health, health_change, health_parts, health_system, health_tables, messages, trust
 from controls.health_answers import ask
 from controls.loading import shape
 from controls.view import view
 from queries.errors import LACKING, StoreError
-
-PLAIN = {"displayModeBar": False}
 
 scope, principal = view().scope, view().principal
 part = health.chosen_part()
@@ -27,7 +26,7 @@ try:
         st.plotly_chart(
             bands(health.rows(memory), health.title(memory)),
             key="bands",
-            config=PLAIN,
+            config=QUIET,
             alt="Every check on one scale from in order to act",
         )
         health.unanswered(memory)
@@ -43,7 +42,7 @@ try:
             st.plotly_chart(
                 pareto(health_parts.points(found), health_parts.frontier(found), (found.tokens, found.accepted)),
                 key="pareto",
-                config=PLAIN,
+                config=QUIET,
                 alt="Work types by mean tokens injected and share of sessions accepted, with the frontier",
             )
         health_parts.budget_table(found)
@@ -52,7 +51,7 @@ try:
             st.plotly_chart(
                 heat_map(*cells),
                 key="coverage",
-                config=PLAIN,
+                config=QUIET,
                 alt="Share of stored observations that reached agents, by project or agent and time",
             )
             health_parts.below_coverage(cells[0], cells[1])

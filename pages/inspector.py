@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.inspection import standings, way_of
 from charts.bump import bump
+from charts.look import QUIET
 from charts.waterfall import waterfall
 from controls import compare, inspection, loading, messages, pins, pipeline, question, threshold, why_not
 from controls.view import view
@@ -32,7 +33,6 @@ PANELS: Panels = {
     "pins": ("Pins", lambda found, _, memory, __: pins.panel(found, memory)),
 }
 WITHOUT_CANDIDATES = ("why", "pins")
-QUIET = {"displayModeBar": False}
 
 
 def inspect(asked: question.Asked) -> None:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from charts.look import QUIET
 from charts.timeline import timeline
 from controls import messages, observation, observations, trust
 from controls import observation_parts as parts
@@ -30,7 +31,7 @@ else:
     st.plotly_chart(
         timeline(observation.happened(found), found.steps, *observation.span(found)),
         key="life",
-        config={"displayModeBar": False},
+        config=QUIET,
         alt="The observation's weight over time above everything that happened to it",
     )
     for tab, draw in zip(parts.tabs(list(PARTS)), PARTS.values(), strict=True):

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from charts.activity import feedback_by_day
+from charts.look import QUIET
 from controls import messages, organizations, trust
 from controls.loading import kept, load, shape
 from controls.view import view
@@ -33,7 +34,7 @@ else:
     st.plotly_chart(
         by_day,
         key="by_day",
-        config={"displayModeBar": False},
+        config=QUIET,
         alt="Retrievals per day, split by whether feedback changed the top 5",
     )
 organizations.table(rows, len(overview), scope)

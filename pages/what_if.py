@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.replay_json import map_from_json, replay_from_json
 from analysis.replay_map import SAFE
+from charts.look import QUIET
 from charts.sensitivity import sensitivity
 from controls import glossary, loading, messages, replayed, what_if, working
 from controls.view import view
@@ -50,7 +51,7 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
         key=what_if.MAP,
         on_select=what_if.map_clicked,
         selection_mode="points",
-        config={"displayModeBar": False},
+        config=QUIET,
         alt="Flips per 100 retrievals for combinations of λ and boost scale; click a cell to set both",
     )
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from analysis.alerts import Listed, Origin
 from analysis.drift_figures import FLOOR, precision_by_threshold, trend
-from analysis.intervals import wilson
 from analysis.drift_pairs import checked_pairs
+from analysis.intervals import wilson
 from queries.drift.opposing import PairError
 from queries.drift.triage import DecisionRow
 from ranking.contradictions import Kind

@@ -1,0 +1,50 @@
+"""Figures in a row: a label, a value and what stands beside it, each explained; one look on every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+WIDTH = 144  # three beside each other in a narrow window
+WIDE = 174  # with a line by day, or a label of three words
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure; ``colour`` and ``arrow`` are of what stands beside it, ``line`` is drawn below."""
+
+    label: str
+    value: str
+    beside: str | None = None
+    explained: str | None = None
+    colour: Literal["off", "red", "green"] = "off"
+    arrow: bool = False
+    line: Sequence[float] = ()
+
+
+def in_a_row(shown: Iterable[Figure], width: int = WIDTH) -> None:
+    """Side by side where there is room, on further lines where there is not."""
+    with st.container(horizontal=True, gap="small"):
+        cards(shown, width)
+
+
+def cards(shown: Iterable[Figure], width: int = WIDTH) -> None:
+    """The same inside a row that has more than figures."""
+    for each in shown:
+        st.metric(
+            each.label,
+            each.value,
+            each.beside,
+            delta_color=each.colour,
+            delta_arrow="auto" if each.arrow else "off",
+            border=True,
+            width=width,
+            height="stretch",
+            help=each.explained,
+            chart_data=each.line if len(each.line) > 1 else None,
+        )
