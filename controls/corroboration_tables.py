@@ -83,9 +83,8 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
 
 
 def _opened(key: str, ids: tuple[str, ...]) -> None:
-    clicked = st.session_state[key]
-    if clicked is not None and 0 <= clicked["row"] < len(ids):
-        say(cluster=ids[clicked["row"]])
+    if (cluster := links.clicked(key, ids)) is not None:
+        say(cluster=cluster)
 
 
 def area_table(seen: View, rows: list[int], scope: Scope) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from charts.look import DISPUTED
 from controls import drift_filters, glossary
 from controls.address import say
+from controls.links import clicked
 from controls.loading import store
 from controls.messages import MISSING, counted, number
 from queries.drift.observed import Texts
@@ -154,9 +155,8 @@ def _turned(key: str) -> None:
 
 
 def _clicked(fingerprints: tuple[str, ...]) -> None:
-    clicked = st.session_state["open_alert"]
-    if clicked is not None and 0 <= clicked["row"] < len(fingerprints):
-        open_alert(fingerprints[clicked["row"]])
+    if (fingerprint := clicked("open_alert", fingerprints)) is not None:
+        open_alert(fingerprint)
 
 
 def _texts(found: Drift, rows: tuple[Listed, ...]) -> dict[str, TextRow]:

@@ -10,8 +10,8 @@ import streamlit as st
 from analysis.health import Check
 from analysis.health_change import worst_first
 from controls.health_words import SIGNS, change, limits, passage, shown
+from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
-from controls.scope import enter
 
 if TYPE_CHECKING:
     from analysis.health_change import Compared, Measure
@@ -93,10 +93,6 @@ def organizations(memory: Memory, scope: Scope) -> None:
         worse = [f"{each.measure.label} {passage(each)}" for each in worst_first(memory.compared_by_org[org])]
         listed.append((org, worse, by_band["red"], by_band["watch"]))
     listed.sort(key=lambda row: (-len(row[2]), -len(row[1]), -len(row[3]), row[0]))
-    entered = st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key="enter", on_click=_enter_clicked,
-        args=(tuple(org for org, *_ in listed),),
-    )  # fmt: skip
     st.dataframe(
         pd.DataFrame(
             {
@@ -112,16 +108,10 @@ def organizations(memory: Memory, scope: Scope) -> None:
         key="organizations",
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=180, pinned=True),
-            "open": entered,
+            "open": enter_column([org for org, *_ in listed]),
             "worse": st.column_config.TextColumn("▼ Worse than before", width=330),
             "act": st.column_config.TextColumn("✕ Act on", width=220),
             "watch": st.column_config.TextColumn("◆ Watch", width=220),
             "id": st.column_config.TextColumn("Id", width="small"),
         },
     )
-
-
-def _enter_clicked(orgs: tuple[str, ...]) -> None:
-    clicked = st.session_state["enter"]
-    if clicked is not None and 0 <= clicked["row"] < len(orgs):
-        enter(orgs[clicked["row"]])

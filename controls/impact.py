@@ -10,6 +10,7 @@ import streamlit as st
 from controls import glossary, impact_cells
 from controls.address import said, say
 from controls.impact_filters import choose_cell
+from controls.links import clicked
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.trust import Trust
 from queries.impact.listed import LISTED
@@ -167,6 +168,5 @@ def retrievals(listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] 
 
 
 def _open(retrievals: Sequence[str]) -> None:
-    clicked = st.session_state["open_retrieval"]
-    if clicked is not None and 0 <= clicked["row"] < len(retrievals):
-        say(retrieval=retrievals[clicked["row"]])
+    if (retrieval := clicked("open_retrieval", retrievals)) is not None:
+        say(retrieval=retrieval)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.inspection import before_budget, left_out, listed, neighbours, text_of
 from controls import address, glossary
-from controls.links import observation_address
+from controls.links import clicked, observation_address
 from controls.messages import counted
 from ranking.pair_scorer import ScorerUsed
 
@@ -198,9 +198,8 @@ def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
 
 
 def _row_clicked(ids: tuple[str, ...]) -> None:
-    clicked = st.session_state["open_row"]
-    if clicked is not None and 0 <= clicked["row"] < len(ids):
-        address.say(obs=ids[clicked["row"]])
+    if (id_ := clicked("open_row", ids)) is not None:
+        address.say(obs=id_)
 
 
 def _lost(found: Retrieval, logged: pd.DataFrame) -> None:

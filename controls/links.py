@@ -7,11 +7,11 @@ the other's address, then the other page. Whoever comes back to the first is sho
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import streamlit as st
 
-from controls.scope import scope_address
+from controls.scope import enter, scope_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ GOING, LEFT = "going_to", "left_behind"
 REMEMBERED = 50  # departures of one session
 
 Address = dict[str, str]
+Row = TypeVar("Row")
 
 
 def observation_address(observation: str) -> Address:
@@ -64,10 +65,27 @@ def open_column(
     )
 
 
+def enter_column(orgs: Sequence[str]) -> ButtonColumnResult | ColumnConfig:
+    """A column of buttons that move the scope into the row's organization."""
+    return st.column_config.ButtonColumn(
+        "", width="small", type="tertiary", key="enter", on_click=_entered, args=(tuple(orgs),)
+    )
+
+
+def clicked(key: str, rows: Sequence[Row]) -> Row | None:
+    """What the clicked row of a table stands for, of what it stood for when it was drawn; none after no click."""
+    found = st.session_state[key]
+    return rows[found["row"]] if found is not None and 0 <= found["row"] < len(rows) else None
+
+
+def _entered(orgs: tuple[str, ...]) -> None:
+    if (org := clicked("enter", orgs)) is not None:
+        enter(org)
+
+
 def _clicked(key: str, ids: tuple[str, ...], page: str, name: str, more: Mapping[str, str]) -> None:
-    clicked = st.session_state[key]
-    if clicked is not None and 0 <= clicked["row"] < len(ids):
-        go(page, **more, **{name: ids[clicked["row"]]})
+    if (id_ := clicked(key, ids)) is not None:
+        go(page, **more, **{name: id_})
 
 
 def go(page: str, **said: str) -> None:

@@ -10,8 +10,8 @@ import streamlit as st
 from charts.look import UP
 from controls import glossary, matrix
 from controls.figures import Figure, in_a_row
+from controls.links import enter_column
 from controls.messages import MISSING, compared, counted, digits, number, percent
-from controls.scope import enter
 from controls.trust import Trust
 from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.retrievals import TOP
@@ -76,9 +76,6 @@ def table(shown: pd.DataFrame, every: int, scope: Scope) -> None:
     if every > len(shown):
         st.caption(f"The {number(len(shown))} most active of {number(every)} organizations; the figures count all.")
     orgs = tuple(shown["id"])
-    entered = st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key="enter", on_click=_enter_clicked, args=(orgs,)
-    )
     st.dataframe(
         shown if scope.org is None else shown.drop(columns="open"),
         hide_index=True,
@@ -86,7 +83,7 @@ def table(shown: pd.DataFrame, every: int, scope: Scope) -> None:
         key="organizations",
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
-            "open": entered,
+            "open": enter_column(orgs),
             **matrix.columns(orgs),
             "retrievals": st.column_config.NumberColumn(
                 "Retrievals", width=85, format="localized", help=glossary.RETRIEVALS
@@ -167,12 +164,6 @@ def _states(features: pd.DataFrame) -> dict[str, FlagStates]:
 def _mix(*counts: int) -> str:
     judged = sum(counts)
     return " / ".join(f"{100 * count / judged:.0f}" for count in counts) if judged else MISSING
-
-
-def _enter_clicked(orgs: tuple[str, ...]) -> None:
-    clicked = st.session_state["enter"]
-    if clicked is not None and 0 <= clicked["row"] < len(orgs):
-        enter(orgs[clicked["row"]])
 
 
 def totals(overview: pd.DataFrame, before: pd.DataFrame) -> tuple[Totals, Totals]:

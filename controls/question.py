@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls import address, messages
+from controls import address, links, messages
 from controls.loading import load, shape
 from controls.scope import enter
 from queries.logged_retrieval import LONGEST_QUESTION, LatestRetrievals, LoggedRetrieval
@@ -138,6 +138,5 @@ def _offer_retrievals(scope: Scope) -> None:
 
 
 def _open_clicked(retrievals: tuple[str, ...]) -> None:
-    clicked = st.session_state["open_retrieval"]
-    if clicked is not None and 0 <= clicked["row"] < len(retrievals):
-        address.say(retrieval=retrievals[clicked["row"]], q=None, obs=None)
+    if (retrieval := links.clicked("open_retrieval", retrievals)) is not None:
+        address.say(retrieval=retrieval, q=None, obs=None)

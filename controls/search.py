@@ -86,9 +86,8 @@ def _place(place: tuple[str, str], org: str, id_: str) -> Place:
 
 
 def _clicked(targets: tuple[Place, ...]) -> None:
-    clicked = st.session_state["search_open"]
-    if clicked is not None and 0 <= clicked["row"] < len(targets):
-        script, address = targets[clicked["row"]]
+    if (target := links.clicked("search_open", targets)) is not None:
+        script, address = target
         links.go(script, **address)
 
 
