@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controls.impact_measures import split
+from analysis.ratios import split
 from controls.loading import load
 from queries.impact.listed import ListedRetrievals
 from queries.impact.measures import Measures
@@ -54,7 +54,7 @@ def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str 
         asked["opened"] = OpenedRetrieval(chosen.scope, opened, chosen.shape)
     answers = load(*asked.values())
     found = dict(zip(asked, answers.frames, strict=True))
-    days, now, then = split(found["daily"], chosen.scope)
+    days, now, then = split(found["daily"], chosen.scope.since)
     return Impact(
         days=days,
         now=now,

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.ratios import split
 from charts.impact import delta_histogram, rank_map
 from charts.impact_parts import weight_histogram
-from controls.impact_measures import measures, split, trend
+from controls.impact_measures import measures
 from queries.engine import Store, make_engine
 from queries.impact.listed import ListedRetrievals
 from queries.impact.measures import Measures
@@ -144,7 +145,7 @@ def nine(each: pd.DataFrame) -> dict[str, float | None]:
 @pytest.mark.parametrize("org", ORGS, ids=str)
 def test_the_nine_measures_their_days_and_the_window_before(demo: Store, counted: Any, org: str | None) -> None:  # noqa: ANN401
     chosen, each = selection(org), counted(org)
-    days, now, then = split(demo.ask(Measures(chosen)), chosen.scope)
+    days, now, then = split(demo.ask(Measures(chosen)), chosen.scope.since)
     inside = each["day"] >= chosen.scope.since
     for sums, mine in ((now, each[inside]), (then, each[~inside])):
         assert sums["retrievals"] == len(mine)
@@ -152,11 +153,11 @@ def test_the_nine_measures_their_days_and_the_window_before(demo: Store, counted
         assert {name: sums[name] for name in PARTS} == {name: (mine["kind"] == name).sum() for name in PARTS}
         expected = nine(mine)
         for measure in measures(TOP):
-            assert measure.value(sums) == pytest.approx(expected[measure.name], abs=1e-9), measure.name
+            assert measure.of.value(sums) == pytest.approx(expected[measure.name], abs=1e-9), measure.name
     by_day = [nine(mine) for _, mine in each[inside].groupby("day")]
     for measure in measures(TOP):
         line = [value for found in by_day if (value := found[measure.name]) is not None]
-        assert trend(days, measure) == pytest.approx(line, abs=1e-9), measure.name
+        assert measure.of.by_day(days) == pytest.approx(line, abs=1e-9), measure.name
     assert min(now["comparable"], then["comparable"]) >= MANY
     assert (now["incomplete"] > 0) == (org != "org_tidewater")
 

@@ -1,4 +1,4 @@
-"""Overview's figures and its table of organizations."""
+"""Overview: its figures, its trust strip and its table of organizations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from analysis.overview import by_day
 from charts.look import UP
 from controls import glossary, matrix
 from controls.figures import Figure, in_a_row
@@ -15,16 +16,13 @@ from controls.messages import MISSING, compared, counted, digits, number, percen
 from controls.trust import Trust
 from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.retrievals import TOP
-from queries.schema import OUTCOMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
+    from analysis.overview import Totals
     from queries.scope import Scope
     from queries.shape import LogShape
-
-    Totals = dict[str, float]
 
 SMALLEST_CHANGE = 0.05  # percentage points
 WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
@@ -110,7 +108,6 @@ def table(shown: pd.DataFrame, every: int, scope: Scope) -> None:
 def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> pd.DataFrame:
     """What the table shows: the most active organizations, and what the matrix says of each."""
     overview = overview.head(SHOWN)
-    by_day = _by_day(daily, overview["org_id"], scope)
     states = _states(features)
 
     def share(part: str, whole: pd.Series[float]) -> pd.Series[float]:
@@ -134,7 +131,7 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
             "weighting": [flag(org, "feedback_weighting_disabled", WEIGHTING) for org in overview["org_id"]],
             "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
             "override": found["override"],
-            "by day": by_day,
+            "by day": by_day(daily, overview["org_id"], scope),
             "retrievals": overview["retrievals"],
             "changed": share("moved", overview["measured"].astype("float64")),
             "outcomes": [
@@ -146,16 +143,6 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
     )
 
 
-def _by_day(daily: pd.DataFrame, orgs: Iterable[str], scope: Scope) -> list[list[int]]:
-    """Retrievals of each organization on every day of the window; a pivot of the frame takes ten times as long."""
-    places = {day: place for place, day in enumerate(pd.date_range(scope.since, scope.until, inclusive="left"))}
-    counts = {org: [0] * len(places) for org in orgs}
-    for org, day, retrievals in zip(daily["org_id"], daily["day"], daily["retrievals"], strict=True):
-        if org in counts and day in places:
-            counts[org][places[day]] += retrievals
-    return list(counts.values())
-
-
 def _states(features: pd.DataFrame) -> dict[str, FlagStates]:
     stored = zip(features["org_id"], features["features"], strict=True)
     return {org: flag_states(None if pd.isna(found) else found) for org, found in stored}
@@ -164,16 +151,6 @@ def _states(features: pd.DataFrame) -> dict[str, FlagStates]:
 def _mix(*counts: int) -> str:
     judged = sum(counts)
     return " / ".join(f"{100 * count / judged:.0f}" for count in counts) if judged else MISSING
-
-
-def totals(overview: pd.DataFrame, before: pd.DataFrame) -> tuple[Totals, Totals]:
-    """Sums over all organizations, now and in the window before."""
-    return _totals(overview), _totals(before)
-
-
-def _totals(overview: pd.DataFrame) -> Totals:
-    sums = {str(name): float(value) for name, value in overview.sum(numeric_only=True).items()}
-    return sums | {"judged": sum(sums[name] for name in OUTCOMES)}
 
 
 def _change(now: float, then: float) -> str | None:

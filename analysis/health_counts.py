@@ -1,0 +1,59 @@
+"""The counts behind Health's checks, by organization and of all together, from the answers to its questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    import pandas as pd
+
+COUNTS = ("duplicates", "weights", "vectors", "usage", "log", "lost", "outcomes", "diagnostics", "blocks")
+NEVER = float("inf")  # hours since a pass that was never made
+
+
+def by_organization(frames: Mapping[str, pd.DataFrame], as_of: datetime) -> dict[str, dict[str, float]]:
+    """Every count of every organization that has any; a figure that could not be asked has none anywhere."""
+    counts: dict[str, dict[str, float]] = {}
+    for name in COUNTS:
+        for row in frames[name].to_dict("records") if name in frames else ():
+            numbers = {str(key): float(value) for key, value in row.items() if isinstance(value, int)}
+            counts.setdefault(str(row["org_id"]), {}).update(numbers)
+    for row in frames["writers"].to_dict("records") if "writers" in frames else ():
+        lost = float(row["dropped"] + row["failed"])
+        more = {"dropped_or_failed": lost, "logged": float(row["written"]) + lost}
+        counts.setdefault(str(row["org_id"]), {}).update(more)
+    if "passes" in frames:
+        for org, passes in frames["passes"].groupby("org_id"):
+            counts.setdefault(str(org), {}).update(_passed(passes, as_of))
+        for known in counts.values():
+            if known.get("active"):
+                known.setdefault("hours_since_pass", NEVER)
+    return counts
+
+
+def _passed(passes: pd.DataFrame, as_of: datetime) -> dict[str, float]:
+    """What the passes of one organization add up to; the project that was looked at longest ago counts."""
+    done = passes[passes["finished_at"].notna()]
+    found = {
+        "repeats": float((done["clustered"] - done["clusters"]).sum()),
+        "passed": float(done["observations"].sum()),
+    }
+    if len(done) < len(passes):
+        return found | {"hours_since_pass": NEVER}
+    oldest = done["checked_at"].fillna(done["finished_at"]).min().to_pydatetime()
+    return found | {"hours_since_pass": max((as_of - oldest).total_seconds(), 0.0) / 3600}
+
+
+def summed(counts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The counts of all organizations together; the oldest pass stands for all of them."""
+    total: dict[str, float] = {}
+    for each_org in counts.values():
+        for name, value in each_org.items():
+            if name == "hours_since_pass":
+                total[name] = max(total.get(name, 0.0), value)
+            else:
+                total[name] = total.get(name, 0.0) + value
+    return total

@@ -1,0 +1,78 @@
+"""What pages add up from their answers, by hand: Overview's sums and days, ratios, and the counts behind Health."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, timedelta
+
+import pandas as pd
+import pytest
+
+from analysis.health_counts import by_organization, summed
+from analysis.overview import by_day, totals
+from analysis.ratios import Ratio, split
+from queries.scope import EVERYTHING, Scope
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def day(number: int) -> pd.Timestamp:
+    return pd.Timestamp(date(2026, 3, number), tz="UTC")
+
+
+def test_retrievals_of_each_day_stand_in_their_place_and_others_nowhere() -> None:
+    scope = Scope.of_days(EVERYTHING, date(2026, 3, 1), date(2026, 3, 3))
+    daily = pd.DataFrame(
+        [("org_a", day(1), 4), ("org_a", day(3), 2), ("org_b", day(2), 7), ("org_c", day(2), 9), ("org_a", day(4), 5)],
+        columns=["org_id", "day", "retrievals"],
+    )
+    assert by_day(daily, ["org_b", "org_a"], scope) == [[0, 7, 0], [4, 0, 2]]
+
+
+def test_sessions_with_an_outcome_are_those_judged() -> None:
+    found = totals(pd.DataFrame({"name": ["A", "B"], "accepted": [1, 2], "rejected": [3, 4], "rework": [5, 6]}))
+    assert (found["accepted"], found["judged"]) == (3, 21)
+
+
+class TestRatios:
+    DAILY = pd.DataFrame({"day": [day(1), day(2), day(3)], "flips": [4, 0, 2], "known": [2, 0, 4]})
+
+    def test_a_window_is_split_from_the_one_before(self) -> None:
+        days, now, then = split(self.DAILY, day(2).to_pydatetime())
+        ratio = Ratio("flips", "known", 100)
+        assert list(days["day"]) == [day(2), day(3)]
+        assert (ratio.value(now), ratio.value(then)) == (50, 200)
+
+    def test_a_day_without_anything_to_form_it_of_is_no_zero(self) -> None:
+        ratio = Ratio("flips", "known", 100)
+        assert ratio.by_day(self.DAILY) == [200, 50]
+        assert ratio.value(self.DAILY.iloc[1:2][["flips", "known"]].sum()) is None
+
+
+class TestHealthCounts:
+    PASSES = pd.DataFrame(
+        {
+            "org_id": ["org_a", "org_a", "org_b"], "finished_at": [NOON - 2 * DAY, NOON - DAY, pd.NaT],
+            "checked_at": [NOON - DAY / 4, pd.NaT, pd.NaT], "clustered": [5, 3, None], "clusters": [2, 1, None],
+            "observations": [20, 10, None],
+        }
+    )  # fmt: skip
+
+    def test_the_project_looked_at_longest_ago_counts_and_one_never_done_is_never(self) -> None:
+        found = by_organization({"passes": self.PASSES}, NOON)
+        assert found["org_a"] == {"repeats": 5, "passed": 30, "hours_since_pass": pytest.approx(24)}
+        assert math.isinf(found["org_b"]["hours_since_pass"])
+        together = summed(found)
+        assert together["repeats"] == 5
+        assert math.isinf(together["hours_since_pass"])
+
+    def test_an_organization_with_memory_and_no_pass_was_never_aggregated(self) -> None:
+        stored = pd.DataFrame({"org_id": ["org_c"], "active": [3], "surplus": [0]})
+        found = by_organization({"duplicates": stored, "passes": self.PASSES}, NOON)
+        assert found["org_c"] == {"active": 3, "surplus": 0, "hours_since_pass": math.inf}
+        assert by_organization({"duplicates": stored}, NOON) == {"org_c": {"active": 3, "surplus": 0}}
+
+    def test_what_writers_lost_is_dropped_and_failed(self) -> None:
+        writers = pd.DataFrame({"org_id": ["org_a"], "written": [90], "dropped": [7], "failed": [3]})
+        assert by_organization({"writers": writers}, NOON) == {"org_a": {"dropped_or_failed": 10, "logged": 100}}
