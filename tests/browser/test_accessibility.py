@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -13,7 +14,7 @@ from tests import sample
 from tests.app_server import ROOT, AppServer
 from tests.browser.axe import STREAMLITS, Theirs, look_at
 from tests.browser.conftest import Visit
-from tests.browser.pictures import FOLLOWED, OPENED, PAGES, open_first_row
+from tests.browser.pictures import FOLLOWED, INSPECTED, OPENED, PAGES, open_first_row
 from tests.demo_server import demo_server
 
 if TYPE_CHECKING:
@@ -25,10 +26,21 @@ if TYPE_CHECKING:
 
 # states of a page that its address alone does not show: the page, and the button that leads there
 ASKED = {"flag-review": ("/feature_flags?target=org_tidewater", "Review 1 change")}
-SHOWN = PAGES | {"search": "/?search=tidewater"} | {name: path for name, (path, _) in ASKED.items()}
+EMPTY = "org_empty"
+PARTS = {f"health-{part}": f"/health?part={part}" for part in ("top", "budget", "coverage", "runs", "system")}
+PANELS = {f"inspector-{panel}": f"/inspector?{INSPECTED}&show={panel}" for panel in ("block", "compare", "why", "pins")}
+NOTHING = {
+    f"{page}-empty": f"/{page}?org={EMPTY}" for page in ("overview", "health", "feedback_impact", "drift_alerts")
+}
+VIEWS = {"saved-views": "/?window=7d"}
+SHOWN = {
+    **PAGES, **PARTS, **PANELS, **NOTHING, **VIEWS, "search": "/?search=tidewater",
+    **{name: path for name, (path, _) in ASKED.items()},
+}  # fmt: skip
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
-DRAWN = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stMetric]"
+LOOKS: tuple[tuple[Theme, int], ...] = (("light", 1400), ("dark", 1400), ("light", 900))
+DRAWN = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stMetric], [data-testid=stAlert]"
 STOPS = 25  # of the Tab key; the sidebar and the first controls of a page
 FOCUSED = """() => {
     const element = document.activeElement;
@@ -61,14 +73,27 @@ def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
 @pytest.fixture(scope="module")
 def demo(cluster: Cluster, template: str) -> Iterator[AppServer]:
     with demo_server(cluster, template, aggregated=True) as started:
+        name = urlsplit(started.environment["DATABASE_URL"]).path.removeprefix("/")
+        with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
+            sample.add_organization(owner, EMPTY, "Empty")
         yield started
 
 
-def opened(browser: Browser, url: str, theme: Theme) -> Visit:
+def opened(browser: Browser, url: str, theme: Theme, width: int = 1400) -> Visit:
     """A page in a theme once its charts and figures are drawn."""
-    visit = Visit(browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme=theme))
+    visit = Visit(browser.new_context(viewport={"width": width, "height": 1000}, color_scheme=theme))
     visit.open(url).locator(DRAWN).first.wait_for()
     return visit
+
+
+def save_a_view(visit: Visit, title: str) -> None:
+    """Open the saved views and keep the present page among them."""
+    visit.page.get_by_text("Saved views", exact=True).click()
+    visit.page.get_by_role("textbox", name="Name of this view").fill(title)
+    visit.page.get_by_role("textbox", name="Name of this view").press("Enter")
+    visit.settled()
+    visit.page.get_by_role("button", name="Save this view").click()
+    visit.page.get_by_role("button", name="Open this view").wait_for()
 
 
 def described(page: Page) -> list[str | None]:
@@ -106,12 +131,12 @@ def walked() -> Walked:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", SHOWN)
-def test_no_page_has_a_grave_finding_in_either_theme(
+def test_no_page_has_a_grave_finding_in_either_theme_and_width(
     browser: Browser, demo: AppServer, walked: Walked, name: str
 ) -> None:
-    """Every page, and what its first row or its button opens, with the demo's data."""
-    for theme in THEMES:
-        visit = opened(browser, demo.url + SHOWN[name], theme)
+    """Every page and part, what its first row or its button opens, and an empty organization, in the demo's store."""
+    for theme, width in LOOKS:
+        visit = opened(browser, demo.url + SHOWN[name], theme, width)
         if name in OPENED:
             open_first_row(visit.page, OPENED[name])
         if name in FOLLOWED:
@@ -120,6 +145,8 @@ def test_no_page_has_a_grave_finding_in_either_theme(
         if name in ASKED:
             visit.page.get_by_role("button", name=ASKED[name][1]).click()
             visit.page.get_by_role("dialog").wait_for()
+        if name in VIEWS:
+            save_a_view(visit, f"{theme} {width}")
         visit.settled()
         visit.page.wait_for_timeout(500)  # what fades in is pale until then
         assert look_at(visit.page, walked.met) == []
