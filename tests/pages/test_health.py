@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # the column that no other table of the page has
 OWN_COLUMN = {
     "checks": "limits", "organizations": "act", "top": "content", "budget": "work", "passes": "finished",
-    "writers": "written", "findings": "sentence",
+    "writers": "written", "findings": "sentence", "server_checks": "bands",
 }  # fmt: skip
 SCOPE = Scope.of_days(EVERYTHING, NOW.date() - timedelta(days=29), NOW.date(), "org_a")
 
