@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime) -> go.Figure:
-    """Bars per day: retrievals whose top 5 feedback changed, kept, or that cannot say."""
+def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime, *, estimated: bool = False) -> go.Figure:
+    """Bars per day: retrievals whose top 5 feedback changed, kept, or that cannot say; counted, or estimated."""
     days = pd.date_range(since, until, freq="D", inclusive="left")
     columns = ["retrievals", "measured", "moved"]
     # A day without rows had no retrievals: a true zero, not a missing figure.
@@ -52,18 +52,18 @@ def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime) -> go
         },
     )
     measured, moved = int(each["measured"].sum()), int(each["moved"].sum())
-    finish(figure, _finding(moved, measured), HEIGHT)
-    figure.layout.margin.t = ABOVE
+    finish(figure, _finding(moved, measured, "≈ " if estimated else ""), HEIGHT)
+    figure.layout.margin.t, figure.layout.title.y = ABOVE, TITLE
     return figure
 
 
-def _finding(moved: int, measured: int) -> str:
+def _finding(moved: int, measured: int, about: str) -> str:
     """In two lines: a window of 900 px cuts a longer one off."""
     if not measured:
         return NOT_MEASURED
     return (
-        f"Feedback changed the top 5 in {100 * moved / measured:.3g} %<br>"
-        f"of retrievals: {moved:,} of {measured:,} comparable"
+        f"Feedback changed the top 5 in {about}{100 * moved / measured:.3g} %<br>"
+        f"of retrievals: {about}{moved:,} of {measured:,} comparable"
     )
 
 
@@ -71,5 +71,5 @@ HALF_DAY = pd.Timedelta(hours=12)
 BAR_WIDTH = 0.75 * 24 * 3600 * 1000  # plotly counts days in milliseconds
 FEW_DAYS = 10
 FEW_RETRIEVALS = 4
-HEIGHT, ABOVE = 280, 76  # a title of two lines, and the legend below it
+HEIGHT, ABOVE, TITLE = 290, 86, 0.93  # room for a title of two lines, and the legend below it
 NOT_MEASURED = "No retrieval in this window can say what feedback changed"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from analysis.health import Judged
     from analysis.health_change import Compared
     from controls.health_answers import Memory
+    from queries.scope import Scope
     from queries.shape import LogShape
 
 PARTS = {
@@ -71,7 +72,7 @@ def _picked(name: str, options: dict[str, str]) -> None:
     say(**{name: None if value == next(iter(options)) else value})
 
 
-def trust_of(memory: Memory, shape: LogShape) -> Trust:
+def trust_of(memory: Memory, shape: LogShape, scope: Scope) -> Trust:
     """What the log's own counts say, and which figures this store cannot give."""
     log = memory.found.frames.get("log")
     newest = pd.NaT if log is None or log.empty else log["newest"].max()
@@ -87,6 +88,7 @@ def trust_of(memory: Memory, shape: LogShape) -> Trust:
         retrievals=retrievals,
         complete=int(memory.counts["complete"]) if "complete" in memory.counts else None,
         degraded=tuple(degraded),
+        share=shape.share(scope),
         **counts,
     )
 

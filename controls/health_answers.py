@@ -47,25 +47,26 @@ class Memory:
 def ask(scope: Scope) -> Memory:
     """All that the checks need, and what they say."""
     log = shape()
+    # What takes longest comes last: of a store so large that not all can be answered, the most is.
     asked: dict[str, Question] = {
         "organizations": Organizations(scope, scope.org),
-        "duplicates": Duplicates(scope),
-        "weights": Weights(scope),
-        "vectors": VectorGaps(scope),
-        "usage": Usage(scope, log),
-        "log": LogIntegrity(scope, log),
         "passes": Passes(scope),
         "writers": LogHealth(scope),
         "outcomes": Ended(scope),
         "diagnostics": Misled(scope),
         "blocks": Blocks(scope),
+        "weights": Weights(scope),
+        "log": LogIntegrity(scope, log),
+        **({"lost": LostRetrievals(scope)} if log.retrieval_id else {}),
+        "duplicates": Duplicates(scope),
+        "vectors": VectorGaps(scope),
+        "usage": Usage(scope, log),
     }
-    if log.retrieval_id:
-        asked["lost"] = LostRetrievals(scope)
     found = each(asked)
     orgs = found.frames["organizations"]
     names = dict(zip(orgs["id"], orgs["name"], strict=True))
-    before = ask_earlier(scope, log)
+    slow = next((error for error in found.failed.values() if error.kind == "slow"), None)
+    before = ask_earlier(scope, log) if slow is None else Partly({}, {"before": slow}, scope.since)
     counted, earlier = by_organization(found.frames, found.as_of), by_organization(before.frames, before.as_of)
     total = summed(counted)
     by_org = {org: judged(counts) for org, counts in counted.items()}

@@ -14,6 +14,7 @@ from controls.figures import Figure, in_a_row
 from controls.links import enter_column
 from controls.messages import MISSING, compared, counted, digits, number, percent
 from controls.trust import Trust
+from queries.drawn import WHOLE
 from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.retrievals import TOP
 
@@ -29,7 +30,7 @@ WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
 BOOST = {"on": "on", "off": "off", "absent": "off (default)"}
 
 
-def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, shape: LogShape) -> Trust:
+def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, shape: LogShape, scope: Scope) -> Trust:
     """What the overview's own counts say about the log behind it."""
     newest = overview["newest"].max()
     degraded = (
@@ -50,20 +51,22 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
         newest=None if pd.isna(newest) else newest.to_pydatetime(),
         rows=int(overview["log_rows"].sum()),
         degraded=tuple(degraded),
+        share=shape.share(scope),
         **totals,
     )
 
 
-def figures(now: Totals, then: Totals, scope: Scope) -> None:
-    """Totals of the scope, each with its change since the window before."""
+def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> None:
+    """Totals of the scope, each with its change since the window before; those of a part of the log with a sign."""
+    about = "" if share >= WHOLE else "≈ "
     new = f"{now['new_observations']:+,.0f} new"
     retrieved = _change(now["retrievals"], then["retrievals"])
     shown = (
         ("Observations", number(now["observations"]), new, glossary.OBSERVATIONS),
-        ("Retrievals", number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
-        ("Top 5 changed", *_share(now, then, "moved", "measured"), glossary.top_changed(TOP)),
+        ("Retrievals", about + number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
+        ("Top 5 changed", *_share(now, then, "moved", "measured", about), glossary.top_changed(TOP)),
         ("Accepted", *_share(now, then, "accepted", "judged"), glossary.ACCEPTED),
-        ("Log coverage", *_share(now, then, "complete", "retrievals"), glossary.LOG_COVERAGE),
+        ("Log coverage", *_share(now, then, "complete", "retrievals", about), glossary.LOG_COVERAGE),
     )
     in_a_row(Figure(*each, arrow=True) for each in shown)
     compared(then["retrievals"], scope.days)
@@ -157,8 +160,8 @@ def _change(now: float, then: float) -> str | None:
     return None if not then else f"{digits(100 * (now - then) / then, signed=True)} %"
 
 
-def _share(now: Totals, then: Totals, part: str, whole: str) -> tuple[str, str | None]:
-    shown = percent(now[part], now[whole])
+def _share(now: Totals, then: Totals, part: str, whole: str, about: str = "") -> tuple[str, str | None]:
+    shown = about + percent(now[part], now[whole])
     if not now[whole] or not then[whole]:
         return shown, None
     change = 100 * (now[part] / now[whole] - then[part] / then[whole])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from queries.engine import Question
 
 
+PATIENCE = 8.0  # seconds for one question after the other; what is not asked by then counts as slow
+
+
 @dataclass(frozen=True, eq=False)
 class Partly:
     """Frames by name, and why others are missing."""
@@ -27,7 +31,7 @@ class Partly:
 
 
 def each(asked: Mapping[str, Question]) -> Partly:
-    """The answers to all questions; where the store lacks something, to those that need none of it."""
+    """The answers to all questions; where the store lacks something or is slow, to those that it has in time."""
     try:
         answers = load(*asked.values())
         return Partly(dict(zip(asked, answers.frames, strict=True)), {}, answers.as_of)
@@ -38,7 +42,11 @@ def each(asked: Mapping[str, Question]) -> Partly:
     frames: dict[str, pd.DataFrame] = {}
     failed: dict[str, StoreError] = {}
     times: list[datetime] = []
+    started = time.monotonic()
     for name, question in asked.items():
+        if last.kind == "slow" and time.monotonic() - started > PATIENCE:
+            failed[name] = last
+            continue
         try:
             answers = load(question)
         except StoreError as error:

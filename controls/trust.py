@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from controls import glossary
-from controls.messages import counted, percent
+from controls.messages import counted, digits, percent
+from queries.drawn import WHOLE
 from queries.retrievals import POOL
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+
+CERTAIN = 1.96  # standard errors on each side of 95 of 100 estimates
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class Trust:
     repeated: int
     unusable: int
     degraded: tuple[str, ...] = ()
+    share: float = WHOLE  # of the log that was read; the counts of a part are estimates
 
 
 def strip(trust: Trust) -> None:
@@ -49,7 +55,18 @@ def strip(trust: Trust) -> None:
 def _behind(trust: Trust) -> str:
     if trust.rows is None or trust.retrievals is None:
         return "the log could not be read: log rows and retrievals unknown"
-    return f"{counted(trust.rows, 'log row')} in {counted(trust.retrievals, 'retrieval')}"
+    behind = f"{counted(trust.rows, 'log row')} in {counted(trust.retrievals, 'retrieval')}"
+    return behind if trust.share >= WHOLE else f"≈ {behind}, {in_part(trust.share, trust.retrievals)}"
+
+
+def in_part(share: float, retrievals: float) -> str:
+    """That figures are drawn from a part of the log, and to how many points a share of all retrievals is good."""
+    drawn = max(retrievals * share, 1.0)
+    points = 100 * CERTAIN * 0.5 / sqrt(drawn)
+    return (
+        f"drawn from {digits(100 * share)} % of the log: shares are good to ±{digits(points, 2)} points over all "
+        "organizations; choose one to count it whole"
+    )
 
 
 def _alarms(trust: Trust) -> list[str]:

@@ -17,7 +17,7 @@ part = health.chosen_part()
 memory = ask(scope)
 messages.ignored_in_link(health_parts.ignored())
 
-trust.strip(health.trust_of(memory, shape()))
+trust.strip(health.trust_of(memory, shape(), scope))
 health_change.sentence(memory, scope)
 health.figures(memory)
 health.choose_part()

@@ -8,11 +8,13 @@ from charts.look import QUIET
 from controls import messages, overview, trust
 from controls.loading import kept, load, shape
 from controls.view import view
+from queries.drawn import WHOLE
 from queries.organizations import Features
 from queries.overview import DailyRetrievals, Overview
 
 scope = view().scope
-asked = (Overview(scope, shape()), Overview(scope.before(), shape()), DailyRetrievals(scope, shape()), Features(scope))
+log = shape()
+asked = (Overview(scope, log), Overview(scope.before(), log), DailyRetrievals(scope, log), Features(scope))
 answers = load(*asked)
 now, before, daily, features = answers.frames
 # A figure and a table take longer to build than everything else on the page.
@@ -20,15 +22,15 @@ sums, by_day, rows = kept(
     "overview",
     lambda: (
         (totals(now), totals(before)),
-        None if daily.empty else feedback_by_day(daily, scope.since, scope.until),
+        None if daily.empty else feedback_by_day(daily, scope.since, scope.until, estimated=log.share(scope) < WHOLE),
         overview.rows(now, daily, features, scope),
     ),
     answers,
     *asked,
 )
 
-trust.strip(overview.trust_of(now, features, answers.as_of, shape()))
-overview.figures(*sums, scope)
+trust.strip(overview.trust_of(now, features, answers.as_of, log, scope))
+overview.figures(*sums, scope, log.share(scope))
 if by_day is None:
     messages.nothing_found("retrievals")
 else:

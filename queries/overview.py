@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, and_, cast, func, select
+from sqlalchemy import and_, func, select
 
 from queries import schema
+from queries.drawn import WHOLE, counted, stands_for
 from queries.engine import AGGREGATE
 from queries.impact import folding
 from queries.organizations import in_scope, shown_name
-from queries.retrievals import POOL, comparable, folded, retrievals
+from queries.retrievals import POOL, comparable, folded
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -53,7 +55,8 @@ class Overview:
 
     ``measured`` counts retrievals logged whole, each observation once and with finite scores, while weighting was on:
     only these can say whether feedback moved the top 5. ``overlap`` is the sum of their RBO; ``flips`` counts who
-    entered or left a block through feedback, over the ``block_known`` of them whose block is logged.
+    entered or left a block through feedback, over the ``block_known`` of them whose block is logged. Of a log
+    too long to be folded whole, what is counted of retrievals is an estimate.
     """
 
     scope: Scope
@@ -66,19 +69,19 @@ class Overview:
         orgs = schema.organizations
         stored, logged, worked = self._stored(), self._logged(), self._worked()
 
-        def counted(table: CTE, *names: str) -> list[Any]:
+        def known(table: CTE, *names: str) -> list[Any]:
             return [func.coalesce(table.c[name], 0).label(name) for name in names]
 
         return (
             select(
                 orgs.c.id,
                 shown_name(orgs),
-                *counted(stored, "observations", "new_observations"),
-                *counted(logged, "retrievals", "log_rows", "complete", "measured", "moved"),
-                *counted(logged, "overlap", "block_known", "flips"),
-                *counted(logged, "truncated", "repeated", "unusable"),
+                *known(stored, "observations", "new_observations"),
+                *known(logged, "retrievals", "log_rows", "complete", "measured", "moved"),
+                *known(logged, "overlap", "block_known", "flips"),
+                *known(logged, "truncated", "repeated", "unusable"),
                 logged.c.newest,
-                *counted(worked, "sessions", "accepted", "rejected", "rework"),
+                *known(worked, "sessions", "accepted", "rejected", "rework"),
             )
             .select_from(orgs)
             .join(stored, stored.c.org_id == orgs.c.id, isouter=True)
@@ -103,24 +106,28 @@ class Overview:
         )
 
     def _logged(self) -> CTE:
-        log = self.shape.rows(self.scope)
-        each = folded(log, folding.meetings(log), *folding.block_measures(log)).subquery("retrieval")
+        share = self.shape.share(self.scope)
+        log = self.shape.rows(self.scope, share=share)
+        measures = (folding.meetings(log), *folding.block_measures(log), *stands_for(log, share))
+        each = folded(log, *measures).subquery("retrieval")
         measured = comparable(each)
         known = and_(measured, folding.has_known_block(each))
+        count = partial(counted, each, share)
+        overlap = folding.rank_biased_overlap(each)
         return (
             select(
                 each.c.org_id,
-                func.count().label("retrievals"),
-                func.sum(each.c.candidates).label("log_rows"),
-                func.count().filter(each.c.complete).label("complete"),
-                func.count().filter(measured).label("measured"),
-                func.count().filter(and_(measured, each.c.moved)).label("moved"),
-                func.sum(folding.rank_biased_overlap(each)).filter(measured).label("overlap"),
-                func.count().filter(known).label("block_known"),
-                cast(func.sum(folding.block_flips(each)).filter(known), BigInteger).label("flips"),
-                func.count().filter(each.c.candidates >= POOL).label("truncated"),
-                func.count().filter(each.c.repeated).label("repeated"),
-                func.sum(each.c.unusable).label("unusable"),
+                count().label("retrievals"),
+                count(of=each.c.candidates).label("log_rows"),
+                count(each.c.complete).label("complete"),
+                count(measured).label("measured"),
+                count(and_(measured, each.c.moved)).label("moved"),
+                func.sum(overlap if share >= WHOLE else overlap * each.c.stands_for).filter(measured).label("overlap"),
+                count(known).label("block_known"),
+                count(known, folding.block_flips(each)).label("flips"),
+                count(each.c.candidates >= POOL).label("truncated"),
+                count(each.c.repeated).label("repeated"),
+                count(of=each.c.unusable).label("unusable"),
                 func.max(each.c.at).label("newest"),
             )
             .group_by(each.c.org_id)
@@ -160,17 +167,14 @@ class DailyRetrievals:
 
     def statement(self) -> Select[Any]:
         """The retrievals of the scope counted by the day they happened."""
-        each = retrievals(self.scope, self.shape)
+        share = self.shape.share(self.scope)
+        log = self.shape.rows(self.scope, share=share)
+        each = folded(log, *stands_for(log, share)).subquery("retrieval")
         day = func.date_trunc("day", each.c.at, "UTC")
         measured = comparable(each)
+        count = partial(counted, each, share)
         return (
-            select(
-                each.c.org_id,
-                day,
-                func.count(),
-                func.count().filter(measured),
-                func.count().filter(and_(measured, each.c.moved)),
-            )
+            select(each.c.org_id, day, count(), count(measured), count(and_(measured, each.c.moved)))
             .group_by(each.c.org_id, day)
             .order_by(each.c.org_id, day)
         )

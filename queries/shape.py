@@ -6,10 +6,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sqlalchemy import and_, cast, false, func, literal, null, select, text
+from sqlalchemy import and_, cast, false, func, literal, null, select, text, true
 from sqlalchemy.types import Boolean, Double, Text
 
 from queries import schema
+from queries.drawn import DRAWN, FOLDED, WHOLE, log_length, retrievals_drawn, whole_retrievals
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
@@ -44,29 +45,40 @@ COLUMNS = text(
 
 @dataclass(frozen=True)
 class LogShape:
-    """Which of the recommended columns ``retrieval_ab_logs`` has."""
+    """Which of the recommended columns ``retrieval_ab_logs`` has, and about how many rows."""
 
     retrieval_id: bool = True
     created_at: bool = True
     injected: bool = True
     corroboration_boost: bool = True
     pipeline: bool = True
+    length: int = 0
 
-    def retrieval(self) -> ColumnElement[str]:
+    def retrieval(self, logs: FromClause = schema.retrieval_ab_logs) -> ColumnElement[str]:
         """What tells an organization's retrievals apart: their id, or session and query text where there is none."""
-        logs = schema.retrieval_ab_logs
         by_question: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
         # Rows from before the column was added have none.
         return func.coalesce(logs.c.retrieval_id.cast(Text), by_question) if self.retrieval_id else by_question
 
-    def rows(self, scope: Scope, only: str | None = None) -> Subquery:
+    def share(self, scope: Scope) -> float:
+        """The share of the log that figures of a scope are drawn from; of one organization it is the whole."""
+        can_be_drawn = scope.org is None and self.retrieval_id and self.created_at
+        return round(DRAWN / self.length, 4) if can_be_drawn and self.length > FOLDED else WHOLE
+
+    def rows(self, scope: Scope, only: str | None = None, share: float = WHOLE) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
 
         Without ``retrieval_id`` a retrieval is (session, query text), the only key that 001 offers; without
-        ``created_at`` its time is its session's. ``only`` names one retrieval, found whatever the window.
+        ``created_at`` its time is its session's. ``only`` names one retrieval, found whatever the window; of a
+        ``share`` of the log only the retrievals drawn are read, each whole, with how many of its rows were ``seen``.
         """
-        logs = schema.retrieval_ab_logs
-        source: FromClause = logs
+        logs: FromClause = schema.retrieval_ab_logs
+        more: list[ColumnElement[int]] = []
+        source = logs
+        if share < WHOLE:
+            drawn = retrievals_drawn(scope, share)
+            logs = whole_retrievals(drawn)
+            source, more = drawn.join(logs, true()), [drawn.c.seen]
         at: ColumnElement[object] = logs.c.created_at
         if not self.created_at:
             sessions = schema.sessions
@@ -95,8 +107,9 @@ class LogShape:
                 injected.label("injected"),
                 boost.label("corroboration_boost"),
                 pipeline.label("pipeline"),
-                self.retrieval().label("retrieval"),
+                self.retrieval(logs).label("retrieval"),
                 at.label("at"),
+                *more,
             )
             .select_from(source)
             .where(limits)
@@ -137,4 +150,5 @@ def keeps(connection: Connection, table: str) -> bool:
 def log_shape(connection: Connection) -> LogShape:
     """The shape of this store's log."""
     log = columns(connection).get("retrieval_ab_logs", frozenset())
-    return LogShape(*(field.name in log for field in fields(LogShape)))
+    has = {field.name: field.name in log for field in fields(LogShape) if field.name != "length"}
+    return LogShape(**has, length=log_length(connection))

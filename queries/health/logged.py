@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import BigInteger, and_, cast, exists, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
+from queries.drawn import counted, stands_for
 from queries.engine import AGGREGATE, LIST
 from queries.retrievals import POOL, folded, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
@@ -54,20 +56,22 @@ class LogIntegrity:
 
     def statement(self) -> Select[Any]:
         """The log folded to retrievals, then counted."""
-        log = self.shape.rows(self.scope)
+        share = self.shape.share(self.scope)
+        log = self.shape.rows(self.scope, share=share)
         moved = func.sum(cast(log.c.unweighted_rank, BigInteger) - log.c.weighted_rank)
-        each = folded(log, moved.label("balance")).subquery("retrieval")
+        each = folded(log, moved.label("balance"), *stands_for(log, share)).subquery("retrieval")
+        count = partial(counted, each, share)
         return (
             select(
                 each.c.org_id,
-                func.count(),
-                cast(func.sum(each.c.candidates), BigInteger),
-                func.count().filter(each.c.complete),
-                func.count().filter(sound(each)),
-                func.count().filter(each.c.balance != 0),
-                func.count().filter(each.c.candidates >= POOL),
-                func.count().filter(each.c.repeated),
-                cast(func.sum(each.c.unusable), BigInteger),
+                count(),
+                count(of=each.c.candidates),
+                count(each.c.complete),
+                count(sound(each)),
+                count(each.c.balance != 0),
+                count(each.c.candidates >= POOL),
+                count(each.c.repeated),
+                count(of=each.c.unusable),
                 func.max(each.c.at),
             )
             .group_by(each.c.org_id)

@@ -116,3 +116,19 @@ def test_a_store_without_retrieval_ids_and_times_says_what_that_means(address: s
     strip = next(line.value for line in test.markdown if "as of" in line.value)
     assert "logs no retrieval id" in strip
     assert "logs no time" in strip
+
+
+def test_a_log_too_long_to_fold_is_drawn_from_and_says_so(address: str, owner: Owner) -> None:
+    owner.execute("update pg_class set reltuples = 1200000 where oid = 'retrieval_ab_logs'::regclass")
+    with application(address) as test:
+        test.run()
+        strip = next(line.value for line in test.markdown if "as of" in line.value)
+        assert "drawn from 25 % of the log" in strip
+        assert "choose one to count it whole" in strip
+        shown = {metric.label: metric.value for metric in test.metric}
+        assert shown["Retrievals"].startswith("≈ ")
+        assert not shown["Observations"].startswith("≈")
+    with application(address, org="org_a") as test:
+        test.run()
+        assert {metric.label: metric.value for metric in test.metric}["Retrievals"] == "5"
+        assert not any("drawn from" in line.value for line in test.markdown)

@@ -1,0 +1,74 @@
+"""A share of a log too long to be folded whole: some retrievals, each standing for those that were not drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BigInteger, Double, and_, cast, func, literal, select, tablesample, text
+
+from queries import schema
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
+
+    from queries.scope import Scope
+
+WHOLE = 1.0
+FOLDED = 1_000_000  # log rows that every organization's figures are counted from within their limit
+DRAWN = 300_000  # of a longer log: enough that shares of all organizations together are good to about a point
+SEED = 7  # the same pages for every question, so that their answers agree
+
+# An estimate that costs nothing; a log that was never analysed has none and is folded whole.
+LENGTH = text("select greatest(reltuples, 0)::bigint from pg_class where oid = to_regclass('public.retrieval_ab_logs')")
+
+
+def log_length(connection: Connection) -> int:
+    """About how many rows the log has."""
+    return int(connection.execute(LENGTH).scalar() or 0)
+
+
+def retrievals_drawn(scope: Scope, share: float) -> Subquery:
+    """The retrievals of a scope with a row on the pages drawn, and how many of their rows stand there.
+
+    Pages are drawn and not rows: reading one row costs its whole page.
+    """
+    pages = tablesample(schema.retrieval_ab_logs, func.system(100 * share), "pages", seed=literal(SEED))
+    return (
+        select(pages.c.org_id, pages.c.retrieval_id, func.count().label("seen"))
+        .where(scope.where(pages))
+        .group_by(pages.c.org_id, pages.c.retrieval_id)
+        .subquery("drawn")
+    )
+
+
+def whole_retrievals(drawn: Subquery) -> FromClause:
+    """All rows of each retrieval drawn, looked up one retrieval at a time.
+
+    Left to itself the planner takes them for far more than they are and reads the whole log; it does not look
+    behind an offset.
+    """
+    logs = schema.retrieval_ab_logs
+    its = and_(logs.c.org_id == drawn.c.org_id, logs.c.retrieval_id == drawn.c.retrieval_id)
+    return select(logs).where(its).offset(0).lateral("whole")
+
+
+def stands_for(log: FromClause, share: float) -> list[ColumnElement[Any]]:
+    """How many retrievals a drawn one stands for: the share of its rows that was seen over the share of pages read.
+
+    The longer a retrieval the likelier it is drawn, and the less it then stands for: the sums are true on average.
+    """
+    if share >= WHOLE:
+        return []
+    return [(cast(func.max(log.c.seen), Double) / func.count() / share).label("stands_for")]
+
+
+def counted(
+    each: FromClause, share: float, only: ColumnElement[bool] | None = None, of: ColumnElement[Any] | None = None
+) -> ColumnElement[Any]:
+    """How many retrievals there are, or the sum of a whole number over them: counted, or estimated from those drawn."""
+    if share >= WHOLE:
+        total: Any = func.count() if of is None else func.sum(of)
+    else:
+        total = func.sum(each.c.stands_for if of is None else each.c.stands_for * of)
+    kept = total if only is None else total.filter(only)
+    return cast(kept if share >= WHOLE else func.round(kept), BigInteger)
