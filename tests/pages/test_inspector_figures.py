@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ranking import PRESETS, LexicalScorer, explain, from_text, rank, to_text, why_above
+from ranking import PRESETS, LexicalScorer, explain, why_above
 from ranking.budget import TokenBudget, estimate_tokens
 from ranking.flips import flips_between
-from retrieval.retrieve import AgentSession, Memory, retrieve, retrieve_exactly
+from retrieval.retrieve import AgentSession, Memory, retrieve
+from tests.inspected import by_library, moved, without_budget
 from tests.pages.test_inspector import WEIGHTS, opened, said
 from tests.queries.test_corroborating import add_run
 from tests.retrieval.planted import EMBEDDER, QUESTION, TEXTS, plant
@@ -57,9 +57,7 @@ class Both:
 
     @property
     def whole(self) -> Ranking:
-        """The ranking without the budget, which cuts and reorders nothing."""
-        stages = [stage for stage in self.found.stages if not isinstance(stage, TokenBudget)]
-        return rank(self.found.ranking.candidates, stages)
+        return without_budget(self.found)
 
     def chart(self, number: int) -> dict[str, Any]:
         spec: dict[str, Any] = json.loads(self.page.get("plotly_chart")[number].proto.spec)
@@ -68,13 +66,8 @@ class Both:
 
 def both(address: str, store: Store, preset: str, **more: str) -> Both:
     page = opened(address, org="acme", q=QUESTION, preset=preset, v="1", scorer="lexical", **more)
-    day, month, clock = re.findall(r"As of (\d+) (\w+) (\d\d:\d\d) UTC", said(page))[0]
-    at = datetime.strptime(f"{datetime.now(UTC).year} {month} {day} {clock}", "%Y %b %d %H:%M").replace(tzinfo=UTC)
-    memory = Memory(store, EMBEDDER, LexicalScorer())
     code = next(block.value for block in page.code if "~~" in block.value)
-    stages = from_text(code)
-    assert to_text(stages) == code
-    return Both(page, retrieve_exactly(memory, AgentSession("acme"), QUESTION, stages, at))
+    return Both(page, by_library(Memory(store, EMBEDDER, LexicalScorer()), QUESTION, code, said(page)))
 
 
 @pytest.mark.parametrize("preset", EVERY)
@@ -88,9 +81,7 @@ def test_the_list_to_the_last_digit(address: str, store: Store, preset: str) -> 
     scores = dict(zip(whole.positions.tolist(), whole.scores.tolist(), strict=True))
     assert table["score"].tolist() == [repr(scores[recalled.index(label)]) for label in ids]
     assert table["block"].tolist() == [label in found.block.ids for label in ids]
-    for place, (label, moved) in enumerate(zip(ids, table["moved"], strict=True)):
-        up = recalled.index(label) - place
-        assert moved == (f"▲{up}" if up > 0 else f"▼{-up}" if up < 0 else "=")
+    assert table["moved"].tolist() == [moved(recalled.index(label) - place) for place, label in enumerate(ids)]
     assert found.recalled is not None
     routes = found.recalled.routes
     assert table["routes"].tolist() == [
