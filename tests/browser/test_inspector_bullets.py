@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Page
 
     from retrieval.retrieve import Retrieval
     from tests.conftest import Cluster
@@ -98,10 +98,11 @@ def found_by(page: Page, memory: Memory) -> Retrieval:
     return by_library(memory, QUESTION, code_of(page), page.get_by_text(STRIP).first.inner_text())
 
 
-def cells(table: Locator) -> list[dict[str, str]]:
-    """A table as it is read out: it is drawn on a canvas, and stands there once more for who cannot see that."""
-    table.locator("canvas table tr").nth(1).wait_for(state="attached", timeout=SOON)
-    rows: list[list[str]] = table.locator("canvas table").first.evaluate(
+def cells(page: Page, column: str) -> list[dict[str, str]]:
+    """The table with this column as it is read out: drawn on a canvas, it stands there once more for the blind."""
+    table = page.locator("canvas table").filter(has=page.locator("th", has_text=column))
+    table.locator("td").first.wait_for(state="attached", timeout=SOON)
+    rows: list[list[str]] = table.evaluate(
         "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
     )
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
@@ -110,7 +111,7 @@ def cells(table: Locator) -> list[dict[str, str]]:
 def test_the_list_says_place_move_score_route_and_why(wide: Visit, server: AppServer, memory: Memory) -> None:
     page = drawn(wide, link(server, preset="MEMINI", v="1", digits="all"))
     found = found_by(page, memory)
-    shown = cells(page.locator(".st-key-list [data-testid=stDataFrame]"))
+    shown = cells(page, "Found by")
     whole = without_budget(found)
     ids, recalled = whole.ids(), found.ranking.candidates.ids.tolist()
     scores = dict(zip(whole.positions.tolist(), whole.scores.tolist(), strict=True))
@@ -133,7 +134,7 @@ def test_the_list_says_place_move_score_route_and_why(wide: Visit, server: AppSe
 def test_feedback_moves_rows_up_and_down_and_the_list_shows_both(wide: Visit, server: AppServer) -> None:
     """The best answer has misled and falls; those behind it rise."""
     page = drawn(wide, link(server, preset="LIVE", v="1"))
-    moves = [row["Moved"] for row in cells(page.locator(".st-key-list [data-testid=stDataFrame]"))]
+    moves = [row["Moved"] for row in cells(page, "Found by")]
     assert {text[0] for text in moves} >= {"▲", "▼"}
     assert sum(int(text[1:]) * (1 if text[0] == "▲" else -1) for text in moves if text != "=") == 0
     page.get_by_text("All digits", exact=True).click()
@@ -180,11 +181,13 @@ def test_four_pipelines_side_by_side(wide: Visit, server: AppServer, memory: Mem
     found = found_by(page, memory)
     runs = run_pipelines(memory, AgentSession("acme"), QUESTION, [PRESETS[name] for name in others], at=found.at)
     expected = compared((PipelineRun.of(found), *runs), 3)
-    shown = cells(page.locator(".st-key-compare_agreement [data-testid=stDataFrame]"))
+    shown = cells(page, "RBO")
     assert len(shown) == len(expected.pairs) == 6
     for row, pair in zip(shown, expected.pairs, strict=True):
         assert re.findall(r"([ABCD]) · ", row["Pair"]) == ["ABCD"[pair.first], "ABCD"[pair.second]]
-        for name, value in (("Overlap@3", pair.overlap), ("Jaccard@3", pair.jaccard), ("RBO", pair.rbo)):
+        measures = {"Overlap@3": pair.overlap, "Jaccard@3": pair.jaccard, "RBO": pair.rbo, "τ-b": pair.tau}
+        for name, value in measures.items():
+            assert value is not None
             assert float(row[name]) == pytest.approx(value, rel=0.01)
         assert [row["In both"], row["Enter block"], row["Leave block"]] == [
             str(pair.in_both), str(len(pair.entered)), str(len(pair.left))
