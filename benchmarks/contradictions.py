@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
+from benchmarks._bars import held, over
 from benchmarks._corpus import plain_corpus, skewed_corpus
 from benchmarks._timing import best_of
 from ranking import contradicts, detect_contradictions
@@ -169,11 +170,15 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
     figures: dict[str, object] = {"limit, of fingerprints": SLOWEST}
     for name, texts in corpora.items():
         hashing, searching = seconds(texts, 5)
-        rows.append({"set": name, "texts": len(texts), "seconds": searching, "of fingerprints": searching / hashing})
+        ratio = {"of fingerprints": searching / hashing}
+        bars = held(over(ratio, {"of fingerprints": SLOWEST}))
+        rows.append({"set": name, "texts": len(texts), "seconds": searching, **ratio, **bars})
         figures[f"{name} / fingerprints"] = searching / hashing
         if not quick and name in {"observations", "25 random words"}:
             larger = observations(LARGE) if name == "observations" else plain_corpus(LARGE)
             grown = seconds(larger, 1)[1]
-            rows.append({"set": name, "texts": LARGE, "seconds": grown, "of ten thousand": grown / searching})
+            growth = {"of ten thousand": grown / searching}
+            bars = held(over(growth, {"of ten thousand": STEEPEST}))
+            rows.append({"set": name, "texts": LARGE, "seconds": grown, **growth, **bars})
             figures[f"{name}, ten times the texts (at most {STEEPEST:g})"] = grown / searching
     return {"rows": rows, **figures}

@@ -20,6 +20,7 @@ from analysis.corroboration import BITS, Agreement, agree, disputes, whole_time
 from analysis.corroboration_log import LoggedCandidates, logged_candidates
 from analysis.corroboration_rows import cluster_rows
 from analysis.corroboration_view import Nearness, view
+from benchmarks._bars import held, over
 from benchmarks._corpus import plain_corpus, skewed_corpus
 from queries import embedded
 from queries.engine import Store, make_engine
@@ -161,7 +162,8 @@ def timed(work: Callable[[], object], times: int = 3) -> Spent:
 def row(what: str, spent: Spent | float, limit: float | None = None) -> dict[str, object]:
     """One line of the table."""
     seconds, own = spent if isinstance(spent, Spent) else (spent, None)
-    return {"what": what, "seconds": seconds, "own": own, "limit": limit}
+    told: dict[str, object] = {"what": what, "seconds": seconds, "own": own, "limit": limit}
+    return told if limit is None else told | held(over({"seconds": seconds}, {"seconds": limit}))
 
 
 def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks

@@ -7,12 +7,14 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks._bars import held, under
 from benchmarks._timing import best_of
 from ranking import mmr, redundancy_with
 
 DIMENSIONS = 384
 CHOSEN = 50
 LAMBDA, DUPLICATE = 0.78, 0.94
+LEAST = 50.0  # times as fast as a plain loop
 
 
 def cosine(first: Sequence[float], second: Sequence[float]) -> float:
@@ -48,7 +50,7 @@ def plain_mmr(scores: Sequence[float], vectors: Sequence[Sequence[float]], k: in
 
 
 def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks
-    """Seconds of both and their ratio; 50 is the least."""
+    """Seconds of both, and their ratio."""
     rows = []
     for size, k in ((1_000, CHOSEN),) if quick else ((1_000, CHOSEN), (10_000, 10)):
         draw = np.random.default_rng(size)
@@ -68,4 +70,5 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
                 "same rows": ours() == theirs(),
             }
         )
-    return {"rows": rows, "ratio": rows[0]["ratio"], "least": 50.0}
+    ratio = float(str(rows[0]["ratio"]))
+    return {"rows": rows, "ratio": ratio, "least": LEAST, **held(under({"ratio": ratio}, {"ratio": LEAST}))}

@@ -1,6 +1,5 @@
 """Recall against a bare pgvector query: plain, eight routes, each leg alone, eight callers at once."""
 
-import math
 import shutil
 import statistics
 import tempfile
@@ -12,8 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import psycopg
 
+from benchmarks._bars import held as bars
+from benchmarks._bars import over, under
 from benchmarks._memories import FACETS, TURN_ROUTES, Vector, World, as_text, fill, index
 from queries import embedded
 from queries.checkup import MANY_VECTORS
@@ -29,13 +31,14 @@ K, CALLERS, ROUNDS = 4, 8, 5
 POOL = route_pool(K)
 LIMITS = {"plain / bare": 4.0, "routes / legs": 1.5, "dearest leg / bare": 20.0, "8 callers / 1": 6.0}
 LEAST_RECALL = 0.95
-# The bars are about a small and a large organization. One between them is shown beside: too large to compare all its
-# vectors, too small a share of the graph to find them there at once.
+# The bars of time are about a small and a large organization. One between them is shown beside, with what it would miss
+# of them: too large to compare all its vectors, too small a share of the graph to find them there at once.
 HELD = ("small", "large")
 BARE = """select observation_id from observation_embeddings where route = 'full' and vector_dims(embedding) = 256
            order by embedding::vector(256) <=> %s::vector(256) limit 20"""
 
 Question = tuple[str, Vector]
+Times = npt.NDArray[np.float64]
 Work = Callable[[Question], object]
 
 
@@ -71,20 +74,29 @@ def _largest(connection: psycopg.Connection, route: str) -> int:
     return 0 if found is None else int(found[0])
 
 
-def measured(works: Mapping[str, Work], questions: Sequence[Question], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each piece of work on every question, the fastest of several rounds.
+def measured(works: Mapping[str, Work], questions: Sequence[Question], rounds: int) -> dict[str, Times]:
+    """Milliseconds of each piece of work, a row per round and a column per question.
 
     They take turns, so that all meet the same machine; one that is busy with something else would otherwise be kinder
     to whatever waits for the server once than to what waits for it five times.
     """
-    spent = {name: [math.inf] * len(questions) for name in works}
-    for _ in range(rounds):
+    spent = {name: np.zeros((rounds, len(questions))) for name in works}
+    for turn in range(rounds):
         for number, question in enumerate(questions):
             for name, work in works.items():
                 start = time.perf_counter()
                 work(question)
-                spent[name][number] = min(spent[name][number], (time.perf_counter() - start) * 1e3)
+                spent[name][turn, number] = (time.perf_counter() - start) * 1e3
     return spent
+
+
+def percentiles(times: Times) -> tuple[float, float, float]:
+    """p50 and p95 over the questions, each by its fastest round, and p95 of every time there was.
+
+    The first two tell what the work costs, the last what was waited for, with whatever else the machine did.
+    """
+    fastest = times.min(axis=0)
+    return float(np.percentile(fastest, 50)), float(np.percentile(fastest, 95)), float(np.percentile(times, 95))
 
 
 def together(work: Work, questions: Sequence[Question]) -> float:
@@ -116,7 +128,7 @@ def found_share(store: Store, org: str, held: Mapping[str, Vector], questions: S
 
 
 def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks
-    """Rows per size and organization, and whether every bar was met."""
+    """Rows per size and organization, and whether every bar that is asked for was met."""
     rows = [row for count in ((3_000,) if quick else (10_000, 100_000)) for row in _rows(count, quick=quick)]
     return {"rows": rows, "limits": LIMITS, "least recall": LEAST_RECALL, "met": all(row["met"] for row in rows)}
 
@@ -154,8 +166,8 @@ def _row(
     }
     measured(works, questions[:8], 1)
     spent = measured(works, questions, ROUNDS)
-    p50 = {name: float(np.percentile(times, 50)) for name, times in spent.items()}
-    p95 = {name: float(np.percentile(times, 95)) for name, times in spent.items()}
+    told = {name: percentiles(times) for name, times in spent.items()}
+    p50, p95, raw = ({name: each[which] for name, each in told.items()} for which in range(3))
     dearest = max(ROUTES, key=lambda name: p50[name])
     figures: dict[str, float] = {
         "plain / bare": p50["plain"] / p50["bare"],
@@ -168,7 +180,9 @@ def _row(
     return {
         "observations": count,
         "organization": f"{org} ({len(held)})",
+        "bars": "asked for" if org in HELD else "beyond those asked for",
         **{f"{name} p50/p95 ms": f"{p50[name]:.1f}/{p95[name]:.1f}" for name in shown},
+        **{f"{name} p95 ms, all rounds": raw[name] for name in shown},
         "sum of legs p50 ms": sum(p50[name] for name in ROUTES),
         "dearest leg": f"{dearest} {p50[dearest]:.1f}/{p95[dearest]:.1f}",
         **figures,
@@ -176,8 +190,15 @@ def _row(
         "p95 routes / legs": p95["routes"] / sum(p95[name] for name in ROUTES),
         "p95 dearest leg / bare": max(p95[name] for name in ROUTES) / p95["bare"],
         "recall": recall,
-        "met": recall >= LEAST_RECALL and (org not in HELD or all(figures[n] <= most for n, most in LIMITS.items())),
+        **judged(org, figures, recall),
     }
+
+
+def judged(org: str, figures: Mapping[str, float], recall: float) -> dict[str, object]:
+    """Whether the bars are met that are asked of an organization, and which it exceeds that are not asked of it."""
+    asked, beyond = (over(figures, LIMITS), []) if org in HELD else ([], over(figures, LIMITS))
+    found = bars([*under({"recall": recall}, {"recall": LEAST_RECALL}), *asked])
+    return {**found, "over bars not asked for": "; ".join(beyond)}
 
 
 def _reach(org: str) -> Reach:

@@ -152,3 +152,19 @@ def serve() -> Iterator[object]:
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def tiny_embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an ONNX embedder of a few kilobytes."""
+    from tests.tiny_models import write_embedder  # noqa: PLC0415 - most tests need no model
+
+    return write_embedder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny_scorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an ONNX cross-encoder of a few kilobytes."""
+    from tests.tiny_models import write_cross_encoder  # noqa: PLC0415 - same
+
+    return write_cross_encoder(tmp_path_factory.mktemp("models") / "tiny-pairs")

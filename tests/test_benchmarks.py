@@ -1,14 +1,135 @@
-from benchmarks.__main__ import as_text, names
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import benchmarks.__main__ as command
+from benchmarks._bars import held, missed, over, under
+from benchmarks._beside_worker import judged as judged_beside_worker
+from benchmarks.retrieval import LIMITS, judged, measured, percentiles
+from tests.app_server import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Answering = Callable[..., int]
 
 
 def test_the_named_benchmarks_are_there() -> None:
-    assert {"mmr", "ranking"} <= set(names())
+    assert {"mmr", "ranking", "load", "replay", "drift"} <= set(command.names())
+    assert not [name for name in command.names() if name.startswith("_")]
+
+
+def test_every_benchmark_is_run_by_make_and_named_in_its_manual() -> None:
+    manual = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
+    usage = re.findall(r"^python -m benchmarks (\S+) \[--quick\]$", manual, re.MULTILINE)
+    run = re.findall(r"^BENCHMARKS := (.+)$", recipe, re.MULTILINE)
+    assert [sorted(names.split("|")) for names in usage] == [command.names()]
+    assert [sorted(names.split()) for names in run] == [command.names()]
+    assert "for name in $(BENCHMARKS)" in recipe
 
 
 def test_a_table_keeps_columns_in_the_order_first_seen() -> None:
     rows = [{"size": 10, "ms": 1.23456}, {"size": 1_000, "ratio": 12345.6}]
-    assert as_text(rows).splitlines() == [
+    assert command.as_text(rows).splitlines() == [
         "size  ms     ratio ",
         "10    1.235        ",
         "1000         12,346",
     ]
+
+
+class TestExit:
+    @pytest.fixture
+    def answering(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Answering:
+        """Run the command over a benchmark that gives this answer; results go elsewhere."""
+
+        def run(answer: Any, *arguments: str) -> int:  # noqa: ANN401 - whatever a benchmark may give
+            monkeypatch.setitem(sys.modules, "benchmarks.made_up", SimpleNamespace(run=lambda _quick: answer))
+            return command.main(["made_up", *arguments])
+
+        monkeypatch.setattr(command, "names", lambda: ["made_up"])
+        monkeypatch.setattr(command, "FOLDER", tmp_path)
+        return run
+
+    @pytest.mark.parametrize(
+        "answer",
+        [[{"ms": 1.0}], {"rows": []}, {"rows": [{"ms": 1.0, "met": True}], "met": True}, {"rows": [{"met": None}]}],
+    )
+    def test_without_a_missed_bar_it_is_0(
+        self, answering: Answering, capsys: pytest.CaptureFixture[str], answer: object
+    ) -> None:
+        assert answering(answer) == 0
+        assert capsys.readouterr().err == ""
+
+    @pytest.mark.parametrize("quick", [(), ("--quick",)])
+    def test_a_missed_bar_is_named_and_ends_with_1(
+        self, answering: Answering, capsys: pytest.CaptureFixture[str], tmp_path: Path, quick: tuple[str, ...]
+    ) -> None:
+        rows = [
+            {"observations": 10, "organization": "small (4)", "ms": 1.5, **held(over({"ratio": 4.44}, {"ratio": 4}))},
+            {"observations": 10, "organization": "large (6)", "ms": 1.5, **held([])},
+        ]
+        answer = {"rows": rows, "met": False, "worker": {"met": False}}
+        assert answering(answer, *quick) == 1
+        found = capsys.readouterr()
+        assert found.err.splitlines() == [
+            "missed: 10 observations, small (4): ratio 4.44, limit 4",
+            "missed: worker: not met",
+        ]
+        assert json.loads(found.out.splitlines()[-1])["rows"][0]["met"] is False
+        written = tmp_path / "results" / ("made_up.quick.json" if quick else "made_up.json")
+        assert json.loads(written.read_text())["met"] is False
+
+
+class TestBars:
+    def test_a_bar_is_met_at_its_limit_and_not_beyond(self) -> None:
+        assert over({"a": 4.0, "b": 5.0}, {"a": 4.0, "b": 4.0, "not measured": 1.0}) == ["b 5, limit 4"]
+        assert under({"a": 4.0, "b": 3.0}, {"a": 4.0, "b": 4.0}) == ["b 3, at least 4"]
+
+    def test_what_is_no_number_is_missed(self) -> None:
+        nan = float("nan")
+        assert over({"a": nan}, {"a": 1.0})
+        assert under({"a": nan}, {"a": 1.0})
+
+    def test_a_whole_that_only_sums_up_is_not_told_again(self) -> None:
+        inner = {"met": False, "missed": "x 2, limit 1"}
+        assert list(missed({"met": False, "part": inner})) == ["part: x 2, limit 1"]
+        assert list(missed({"met": False, "missed": "y", "part": inner})) == ["part: x 2, limit 1", "y"]
+
+
+class TestRetrieval:
+    def test_the_fastest_round_of_each_question_and_every_time_there_was(self) -> None:
+        times = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 90.0]])
+        p50, p95, raw = percentiles(times)
+        assert (p50, p95) == (2.0, pytest.approx(np.percentile([1.0, 2.0, 3.0], 95)))
+        assert raw == pytest.approx(np.percentile([1, 2, 3, 1, 2, 90], 95))
+
+    def test_every_round_is_kept(self) -> None:
+        waits = iter([0.03, 0.0, 0.0, 0.03])
+        spent = measured({"work": lambda _: time.sleep(next(waits))}, [("a", np.zeros(1)), ("b", np.zeros(1))], 2)
+        assert (spent["work"] > 25).tolist() == [[True, False], [False, True]]
+
+    @pytest.mark.parametrize("org", ["small", "middle", "large"])
+    def test_bars_of_time_are_not_asked_of_the_middle_and_recall_is(self, org: str) -> None:
+        slow = {name: most + 1 for name, most in LIMITS.items()}
+        found = judged(org, slow, recall=0.96)
+        assert found["met"] is (org == "middle")
+        told = found["over bars not asked for" if org == "middle" else "missed"]
+        assert [name for name in LIMITS if f"{name} " in str(told)] == list(LIMITS)
+        assert judged(org, dict.fromkeys(LIMITS, 0.0), recall=0.94)["met"] is False
+
+
+@pytest.mark.parametrize(("ratio", "finished", "met"), [(2.0, 1, True), (0.8, 0, False), (2.1, 3, False)])
+def test_beside_a_worker_that_finished_nothing_nothing_is_shown(ratio: float, finished: int, *, met: bool) -> None:
+    found = judged_beside_worker(ratio, finished)
+    assert found["met"] is met
+    assert ("comparisons finished meanwhile 0, at least 1" in str(found["missed"])) == (finished == 0)

@@ -1,14 +1,20 @@
-"""Many operators, and operators who come and go: LOAD-1 to 4 and 6, REC-11. Times are ratios within one run."""
+"""Many operators, and operators who come and go: LOAD-1 to 6, REC-11. Times are ratios within one run."""
 
 from __future__ import annotations
 
+import statistics
+import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from itertools import product
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
+import psutil
 import pytest
 
 from benchmarks.load import of_capacity
+from benchmarks.replay import LARGEST
 from queries.engine import AGGREGATE
 from tests.crowd import ADDRESSES, faults, memory, open_and_close, visit_together
 from tests.demo_server import demo_server
@@ -65,6 +71,60 @@ def test_a_rerun_costs_little_computing(server: AppServer) -> None:
     found = of_capacity(server, seconds=10)
     assert found["faults"] == 0
     assert found["ratio"] <= 25
+
+
+@contextmanager
+def replaying(server: AppServer) -> Iterator[list[str]]:
+    """A fifth operator who turns What-if's knobs: each turn is a map for the worker; yields those that were drawn."""
+    over, warm = threading.Event(), threading.Event()
+    drawn: list[str] = []
+    turns = product(range(17), ("members", "agents"), ("0.8", "0.85", "0.9", "0.92", "0.96", "0.98"))
+
+    def operator() -> None:
+        for bits, by, dup in turns:
+            knobs = {"boost": "0.1", "lam": "0.78", "bits": bits, "by": by, "dup": dup}
+            query = urlencode({"org": LARGEST, "window": "90d", **knobs})
+            with Session(server.url, query=query, page="what_if") as session:
+                while not over.is_set():
+                    if "plotly_chart" in {element.WhichOneof("type") for element in session.run().elements}:
+                        drawn.append(query)
+                        warm.set()
+                        break
+                    time.sleep(1.0)
+            if over.is_set():
+                return
+
+    thread = threading.Thread(target=operator)
+    thread.start()
+    try:
+        assert warm.wait(120), "the worker drew no map"
+        yield drawn
+    finally:
+        over.set()
+        thread.join()
+
+
+def worked(server: AppServer) -> float:
+    """Seconds that the application's worker processes have computed so far."""
+    children = psutil.Process(server.process.pid).children(recursive=True)
+    return float(sum(sum(child.cpu_times()[:2]) for child in children))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+def test_others_wait_little_longer_while_the_worker_computes(server: AppServer) -> None:
+    """LOAD-5: beside someone whose every click goes to the worker, others' p95 is at most twice what it is alone."""
+    ratios = []
+    for _ in range(3):
+        alone = visit_together(server.url, 4, seconds=10, think=0.5)
+        with replaying(server) as drawn:
+            before, done = worked(server), len(drawn)
+            beside = visit_together(server.url, 4, seconds=15, think=0.5)
+            assert len(drawn) > done, "no map was finished meanwhile"
+            assert worked(server) - before > 1, "the worker computed hardly anything"
+        assert [*alone.faults, *beside.faults] == []
+        ratios.append(beside.p(95) / alone.p(95))
+    assert statistics.median(ratios) <= 2
 
 
 @pytest.mark.long

@@ -92,3 +92,11 @@ def visit(browser: Browser) -> Iterator[Visit]:
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     yield Visit(context)
     context.close()
+
+
+@pytest.fixture
+def quiet(visit: Visit) -> Iterator[None]:
+    """For every test of a file: whatever it did, the console has no error in the end and no dialog came up."""
+    yield
+    assert visit.complaints == []
+    assert visit.dialogs == []

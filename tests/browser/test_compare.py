@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Visit
     from tests.conftest import Cluster
 
+pytestmark = pytest.mark.usefixtures("quiet")
+
 PANEL, WAITING = "tests/controls/compare_page.py", "tests/controls/working_page.py"
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.conftest import Cluster
 
+pytestmark = pytest.mark.usefixtures("quiet")
+
 BUMP = ".st-key-bump"
 WATERFALL = ".st-key-waterfall"
 SOON = 30_000  # milliseconds
@@ -76,11 +78,13 @@ class TestAddress:
         seen = []
         for _ in range(2):
             context = browser.new_context(viewport={"width": 1400, "height": 1000})
-            page = drawn(Visit(context), url)
+            visit = Visit(context)
+            page = drawn(visit, url)
             expect(page.locator(f"{BUMP} .scatterlayer .textpoint text")).to_have_count(5, timeout=SOON)
             texts = page.locator(f"{BUMP} .scatterlayer text, {BUMP} .gtitle").all_inner_texts()
             seen.append((texts, page.locator("[data-testid=stCode]").last.inner_text()))
             expect(page.locator(BOOST)).to_have_text("0.30")
+            assert harmless(visit)
             context.close()
         assert seen[0] == seen[1]
         assert len(seen[0][0]) == 6

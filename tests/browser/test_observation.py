@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tests.conftest import Cluster
     from tests.dossier import Planted
 
+pytestmark = pytest.mark.usefixtures("quiet")
+
 TOKEN = "canary-proxy-token-77d1"  # noqa: S105 - known to this test alone
 HOSTILE = tuple(TEXTS[number] for number in (0, 1, 7, 20, 26, 31, 46, 56))
 SOON = 30_000  # milliseconds

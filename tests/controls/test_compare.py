@@ -12,10 +12,13 @@ from analysis.compared import compared, run_pipelines
 from controls.compare import MOST_K, OTHERS, K, _k, read_address
 from ranking.presets import FULL, LIVE, MEMINI, PRESETS
 from ranking.relevance import Head, Relevance
+from retrieval.neural import pair_scorer
+from retrieval.onnx_models import MINILM
 from retrieval.retrieve import AgentSession, Memory
 from tests.hostile import TEXTS
 from tests.jobs.test_worker import until
 from tests.pages.application import application
+from tests.retrieval.models import installed
 from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, plant
 
 if TYPE_CHECKING:
@@ -154,24 +157,27 @@ class TestPanel:
             assert "vs" not in test.query_params
 
 
+@pytest.fixture(params=["tiny", MINILM])
+def cross_encoder(request: pytest.FixtureRequest, tiny_scorer: Path) -> Path:
+    """A folder with a model of a few kilobytes and, where it is installed, that of the real one."""
+    return tiny_scorer if request.param == "tiny" else installed(request.param)
+
+
 def test_the_neural_scorer_runs_in_the_worker_and_gives_the_same(
-    address: str, store: Store, monkeypatch: pytest.MonkeyPatch
+    address: str, store: Store, monkeypatch: pytest.MonkeyPatch, cross_encoder: Path
 ) -> None:
     """The panel sends a comparison with a forward pass away; what comes back is what would have been computed here."""
-    from retrieval.neural import pair_scorer  # noqa: PLC0415 - only where the model is there
-    from retrieval.onnx_models import MINILM  # noqa: PLC0415 - same
-    from tests.retrieval.models import installed  # noqa: PLC0415 - same
-
-    installed(MINILM)
+    monkeypatch.setenv("RANKSCOPE_SCORER_FOLDER", str(cross_encoder))
     monkeypatch.setattr("controls.working.AT_ONCE", 0.01)
     with application(address, PAGE, vs="AI_MEMORY", now=NOW.isoformat()) as test:
         test.run()
         assert [element.proto.text for element in test.get("progress")]
         until(lambda: test.run().dataframe, limit=100.0)
     assert not test.exception
-    memory = Memory(store, EMBEDDER, pair_scorer())
+    memory = Memory(store, EMBEDDER, pair_scorer(cross_encoder))
     runs = run_pipelines(memory, AgentSession("acme"), QUESTION, (LIVE, PRESETS["AI_MEMORY"]), at=NOW)
-    assert str(runs[1].scorer) == "neural"
+    assert (str(runs[1].scorer), runs[1].degraded) == ("neural", ())
     (pair,) = compared(runs, K).pairs
     assert figures(test)[0]["rbo"] == pair.rbo
     assert figures(test)[0]["tau"] == pair.tau
+    assert not [text.value for text in test.text if "scored by words" in text.value]

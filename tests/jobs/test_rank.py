@@ -9,11 +9,14 @@ import pytest
 
 from jobs.__main__ import run
 from ranking import INTENDED, LIVE, PRESETS, TokenBudget, to_text
+from retrieval.embedders import EmbeddingModel, OnnxEmbedder, Pooling
 from tests.jobs.command import ROOT, jobs
 from tests.queries.test_corroborating import add_run
 from tests.retrieval.planted import QUESTION, TEXTS, plant
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import psycopg
 
     from tests.conftest import Cluster
@@ -69,6 +72,23 @@ class TestText:
             "degraded  no embedder is configured: recalled by keyword only",
             "degraded  no aggregation pass has finished for this scope: nothing is corroborated yet",
         ]
+
+    @pytest.mark.usefixtures("planted")
+    def test_models_from_folders_rank(
+        self, owner: Owner, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+        tiny_embedder: Path, tiny_scorer: Path,
+    ) -> None:  # fmt: skip
+        """The settings name two folders, and nothing else is needed: neither is degraded, and both are heard."""
+        plant(owner, "tiny", embedder=OnnxEmbedder(tiny_embedder, EmbeddingModel(Pooling.MEAN)))
+        for name, value in {
+            "EMBEDDER": "onnx", "EMBEDDER_FOLDER": str(tiny_embedder),
+            "SCORER": "neural", "SCORER_FOLDER": str(tiny_scorer),
+        }.items():  # fmt: skip
+            monkeypatch.setenv(f"RANKSCOPE_{name}", value)
+        assert run(["rank", "--org", "tiny", "--query", QUESTION, "--preset", "AI_MEMORY", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["degraded"], found["scorer"]) == ([], "neural")
+        assert found["rows"][0]["content"] == TEXTS[2]  # null, check, middleware, fault: all of one topic there
 
     @pytest.mark.usefixtures("planted")
     def test_nothing_found_is_said(self, owner: Owner, capsys: pytest.CaptureFixture[str]) -> None:

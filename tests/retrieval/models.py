@@ -1,4 +1,4 @@
-"""The optional models: what a test needs to run them, and why it is left out where they are not installed."""
+"""What a test of models needs: the optional ones, or why it is left out without them, and a count of passes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from retrieval.onnx_models import packaged
+from retrieval.onnx_models import OnnxModel, packaged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -18,3 +19,16 @@ def installed(name: str) -> Path:
     if folder is None:
         pytest.skip(f"{name} is not installed: `make models` installs it")
     return folder
+
+
+def counted_passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many texts or pairs went into each forward pass from now on."""
+    passes: list[int] = []
+    run = OnnxModel.run
+
+    def counting(model: OnnxModel, texts: Sequence[str] | Sequence[tuple[str, str]]) -> object:
+        passes.append(len(texts))
+        return run(model, texts)
+
+    monkeypatch.setattr(OnnxModel, "run", counting)
+    return passes

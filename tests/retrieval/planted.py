@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from retrieval.embedders import Embedder
+
     Owner = psycopg.Connection[Any]
 
 NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)
@@ -44,11 +46,12 @@ def plant(
     *,
     weights: Sequence[float] | None = None,
     features: object = "{}",
+    embedder: Embedder = EMBEDDER,
 ) -> Planted:
     """One organization whose project ``api`` remembers these texts, each with its vector."""
     add_organization(owner, org, features=features)
     ids = tuple(uuid5(NAMESPACE, f"{org}/planted/{place}") for place in range(len(texts)))
-    vectors = EMBEDDER.embed(texts)
+    vectors = embedder.embed(texts)
     with owner.cursor() as cursor:
         cursor.executemany(
             """insert into observations (org_id, id, project_id, agent_id, session_id, title, content, content_hash,

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from retrieval.choice import chosen_embedder
@@ -23,10 +24,12 @@ from retrieval.embedders import (
 from retrieval.endpoint import EndpointEmbedder
 from retrieval.onnx_models import BGE_SMALL, E5_SMALL, ModelError, OnnxModel
 from settings import Settings
-from tests.retrieval.models import installed
+from tests import tiny_models
+from tests.retrieval.models import counted_passes, installed
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = Path("/nowhere/secrets.toml")
+TINY = "tiny"
 TEXTS = (
     "The auth token is rotated every 24 hours by a scheduled job.",
     "Bananas are yellow and rich in potassium.",
@@ -40,10 +43,19 @@ def words() -> WordLlamaEmbedder:
     return WordLlamaEmbedder()
 
 
-@pytest.fixture(scope="module", params=[(BGE_SMALL, BGE), (E5_SMALL, E5)], ids=["bge", "e5"])
-def transformer(request: pytest.FixtureRequest) -> OnnxEmbedder:
+@pytest.fixture(
+    scope="module",
+    params=[(TINY, BGE), (TINY, E5), (BGE_SMALL, BGE), (E5_SMALL, E5)],
+    ids=["tiny as bge", "tiny as e5", "bge", "e5"],
+)
+def transformer(request: pytest.FixtureRequest, tiny_embedder: Path) -> OnnxEmbedder:
+    """Each way of pooling and of putting a question, on the tiny model and, where it is installed, on a real one."""
     name, model = request.param
-    return OnnxEmbedder(installed(name), model)
+    return OnnxEmbedder(tiny_embedder if name == TINY else installed(name), model)
+
+
+def width(transformer: OnnxEmbedder) -> int:
+    return tiny_models.DIMENSIONS if transformer.name == TINY else 384
 
 
 class TestWordLlama:
@@ -83,9 +95,9 @@ class TestWordLlama:
 
 
 class TestTransformers:
-    def test_vectors_of_384_dimensions_and_length_1(self, transformer: OnnxEmbedder) -> None:
-        vectors = transformer.embed(TEXTS)
-        assert (vectors.dtype.name, vectors.shape, transformer.dimensions) == ("float32", (3, 384), 384)
+    def test_vectors_of_its_dimensions_and_length_1(self, transformer: OnnxEmbedder) -> None:
+        vectors, size = transformer.embed(TEXTS), width(transformer)
+        assert (vectors.dtype.name, vectors.shape, transformer.dimensions) == ("float32", (3, size), size)
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-6)
 
     def test_the_text_that_answers_is_nearest(self, transformer: OnnxEmbedder) -> None:
@@ -111,18 +123,59 @@ class TestTransformers:
     def test_more_texts_than_a_batch_keep_their_order(self, transformer: OnnxEmbedder) -> None:
         texts = [f"entry {n}: {TEXTS[n % 3]}" for n in range(35)]
         many = transformer.embed(texts)
-        assert float(many[34] @ transformer.embed([texts[34]])[0]) > 0.99
+        for row in (0, 31, 32, 34):
+            assert float(many[row] @ transformer.embed([texts[row]])[0]) > 0.99
+        assert float(many[34] @ many[33]) < 0.9
 
     def test_blank_and_endless_texts(self, transformer: OnnxEmbedder) -> None:
         vectors = transformer.embed(["", " \n", "word " * 20_000, "half \ud800 a pair"])
         assert vectors.any(axis=1).tolist() == [False, False, True, True]
         assert not transformer.embed_query("").any()
-        assert transformer.embed([]).shape == (0, 384)
+        assert transformer.embed([]).shape == (0, width(transformer))
 
     def test_a_text_is_cut_to_its_tokens_and_no_earlier(self, transformer: OnnxEmbedder) -> None:
         network = OnnxModel(transformer._network.folder, 16)
         _, mask = network.run(["word " * 100, "two words"])
         assert mask.sum(axis=1).tolist() == [16, 4]
+
+
+class TestForwardPass:
+    """The tiny model's answers against the same arithmetic in numpy, over the tokens its file names."""
+
+    TEXT = "the auth token rotated"
+
+    @staticmethod
+    def rows(text: str) -> npt.NDArray[np.float32]:
+        tokens = ["[CLS]", *text.split(), "[SEP]"]
+        found: npt.NDArray[np.float32] = tiny_models.table()[[tiny_models.vocabulary().index(t) for t in tokens]]
+        return found
+
+    @pytest.mark.parametrize("pooling", Pooling)
+    def test_each_pooling_as_in_numpy(self, tiny_embedder: Path, pooling: Pooling) -> None:
+        """Every token is its own vector and the text's mean; the longer neighbour brings padding along."""
+        rows = self.rows(self.TEXT)
+        hidden = rows + rows.mean(axis=0)
+        expected = hidden[0] if pooling is Pooling.CLS else hidden.mean(axis=0)
+        longer = f"{self.TEXT} and the login cookie"
+        found = OnnxEmbedder(tiny_embedder, EmbeddingModel(pooling)).embed([self.TEXT, longer])[0]
+        assert found == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
+
+    def test_a_text_longer_than_its_tokens_is_its_beginning(self, tiny_embedder: Path) -> None:
+        """Two of four tokens frame the text: its first two words are left, and the third makes a difference."""
+        short = OnnxEmbedder(tiny_embedder, EmbeddingModel(Pooling.MEAN, tokens=4))
+        cut, first_two, whole = (*short.embed([self.TEXT, "the auth"]), self.rows(self.TEXT).mean(axis=0))
+        assert cut == pytest.approx(first_two, abs=1e-6)
+        assert float(cut @ unit_rows(whole)) < 0.95
+
+    def test_32_texts_are_one_pass(self, tiny_embedder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        passes = counted_passes(monkeypatch)
+        OnnxEmbedder(tiny_embedder, E5).embed(["auth token"] * 70)
+        assert passes == [32, 32, 6]
+
+    def test_padding_is_as_long_as_the_batch_needs_and_no_longer(self, tiny_embedder: Path) -> None:
+        """The file asks for 512 tokens each time."""
+        _, is_text = OnnxModel(tiny_embedder, 256).run(["auth", "the auth token"])
+        assert is_text.tolist() == [[True, True, True, False, False], [True] * 5]
 
 
 class TestPooling:
@@ -170,9 +223,9 @@ class TestAFolder:
             OnnxEmbedder(tmp_path, BGE).embed(["a"])
 
     @pytest.mark.parametrize("broken", ["model.onnx", "tokenizer.json"])
-    def test_a_broken_file_is_named(self, tmp_path: Path, broken: str) -> None:
+    def test_a_broken_file_is_named(self, tmp_path: Path, tiny_embedder: Path, broken: str) -> None:
         for name in ("model.onnx", "tokenizer.json"):
-            (tmp_path / name).symlink_to(installed(BGE_SMALL) / name)
+            (tmp_path / name).symlink_to(tiny_embedder / name)
         (tmp_path / broken).unlink()
         (tmp_path / broken).write_text("not a model")
         with pytest.raises(EmbedderError, match=f"{broken} in .* cannot be loaded"):
@@ -206,6 +259,17 @@ class TestChoice:
         found = chosen_embedder(self.read(EMBEDDER="e5", EMBEDDER_FOLDER=str(tmp_path)))
         assert isinstance(found, OnnxEmbedder)
         assert (found.model, found._network.folder) == (E5, tmp_path)
+
+    def test_a_folder_with_a_model_is_all_it_takes(self, tiny_embedder: Path) -> None:
+        """Named by the settings, it finds what answers: nothing was installed for it."""
+        found = chosen_embedder(self.read(EMBEDDER="onnx", EMBEDDER_FOLDER=str(tiny_embedder)))
+        assert isinstance(found, OnnxEmbedder)
+        assert (found.name, found.dimensions, found.model) == (TINY, 12, EmbeddingModel(Pooling.MEAN))
+        assert int((found.embed(TEXTS) @ found.embed_query(QUESTION)).argmax()) == 0
+
+    def test_a_model_without_a_vector_per_token_is_no_embedder(self, tiny_scorer: Path) -> None:
+        with pytest.raises(EmbedderError, match="expected a vector per token from tiny-pairs, found an output of 2"):
+            OnnxEmbedder(tiny_scorer, BGE).embed(["a"])
 
     def test_any_model_in_a_folder_that_describes_it(self, tmp_path: Path) -> None:
         settings = self.read(EMBEDDER="onnx", EMBEDDER_FOLDER=str(tmp_path))

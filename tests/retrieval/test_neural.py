@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from ranking import AI_MEMORY, Candidates, LexicalScorer, Pair, ScorerUsed, rank, with_pair_scores
+from retrieval.choice import chosen_scorer
 from retrieval.evidence import with_scored_pairs
 from retrieval.neural import NeuralScorer, pair_scorer
-from retrieval.onnx_models import BGE_SMALL, MINILM, ModelError
-from tests.retrieval.models import installed
+from retrieval.onnx_models import MINILM, ModelError
+from settings import Settings
+from tests import tiny_models
+from tests.retrieval.models import counted_passes, installed
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import numpy.typing as npt
 
 QUESTION = "how often is the auth token rotated"
 ANSWER = "The auth token is rotated every 24 hours by a scheduled job."
@@ -20,16 +24,22 @@ ASIDE = "The auth team has lunch at noon."
 FAR = "Bananas are yellow and rich in potassium."
 
 
+@pytest.fixture(scope="module", params=["tiny", MINILM])
+def folder(request: pytest.FixtureRequest, tiny_scorer: Path) -> Path:
+    """The tiny cross-encoder and, where it is installed, the real one."""
+    return tiny_scorer if request.param == "tiny" else installed(request.param)
+
+
 @pytest.fixture(scope="module")
-def scorer() -> NeuralScorer:
-    return NeuralScorer(installed(MINILM))
+def scorer(folder: Path) -> NeuralScorer:
+    return NeuralScorer(folder)
 
 
 def pairs(*texts: str, title: str = "") -> list[Pair]:
     return [Pair(QUESTION, title, text) for text in texts]
 
 
-class TestTheRealModel:
+class TestAModel:
     def test_it_tells_an_answer_from_an_aside(self, scorer: NeuralScorer) -> None:
         found = scorer.score(pairs(FAR, ANSWER, ASIDE))
         assert found.scorer_used is ScorerUsed.NEURAL
@@ -63,6 +73,52 @@ class TestTheRealModel:
         assert near > far
 
 
+class TestForwardPass:
+    """The tiny cross-encoder against the same arithmetic in numpy."""
+
+    @staticmethod
+    def total(text: str) -> npt.NDArray[np.float32]:
+        numbers = [tiny_models.vocabulary().index(word) for word in text.split()]
+        found: npt.NDArray[np.float32] = tiny_models.table()[numbers].sum(axis=0)
+        return found
+
+    def test_scores_are_the_sigmoid_of_its_logits(self, tiny_scorer: Path) -> None:
+        first, second = "how often", "the auth token rotated every 24 hours"
+        a, b = self.total(first), self.total(second)
+        cosine = float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+        logit = tiny_models.STEEP * (cosine - tiny_models.MIDDLE)
+        pairs = [
+            Pair(first, "", second),
+            Pair(first, "the auth token", "rotated every 24 hours"),
+            Pair("a", "", ANSWER),
+        ]
+        plain, titled, _ = NeuralScorer(tiny_scorer).score(pairs).scores
+        assert plain == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-6)
+        assert titled == plain
+
+    def test_32_pairs_are_one_pass(self, tiny_scorer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        passes = counted_passes(monkeypatch)
+        NeuralScorer(tiny_scorer).score(pairs(*[ANSWER] * 65))
+        assert passes == [32, 32, 1]
+
+    def test_what_stands_beyond_its_tokens_counts_nothing(self, tiny_scorer: Path) -> None:
+        """Eight tokens, three of them frame: of the longer side the end is cut until all fit."""
+        asked, filled = "auth token", "auth rotated rotated "
+        cut = NeuralScorer(tiny_scorer, tokens=8)
+        with_end, without = cut.score([Pair(asked, "", filled + "bananas " * 9), Pair(asked, "", filled)]).scores
+        assert with_end == pytest.approx(without, abs=1e-6)
+        whole = NeuralScorer(tiny_scorer).score([Pair(asked, "", filled + "bananas " * 9)]).scores[0]
+        assert whole < without / 2
+
+    def test_the_settings_name_its_folder(self, tiny_scorer: Path) -> None:
+        named = {"RANKSCOPE_SCORER": "neural", "RANKSCOPE_SCORER_FOLDER": str(tiny_scorer)}
+        found = chosen_scorer(Settings.read(named, Path("/nowhere/secrets.toml")))
+        assert found.neural
+        assert found.score(pairs(ANSWER)).scorer_used is ScorerUsed.NEURAL
+        lexical = chosen_scorer(Settings.read(named | {"RANKSCOPE_SCORER": "lexical"}, Path("/nowhere/secrets.toml")))
+        assert not lexical.neural
+
+
 class TestStandingIn:
     STAGES = AI_MEMORY
     CANDIDATES = Candidates(
@@ -76,9 +132,8 @@ class TestStandingIn:
         shown_before=[False, False],
     )
 
-    def test_with_the_model_nothing_is_degraded(self) -> None:
-        installed(MINILM)
-        scored, used, why = with_scored_pairs(self.CANDIDATES, self.STAGES, pair_scorer())
+    def test_with_a_model_nothing_is_degraded(self, folder: Path) -> None:
+        scored, used, why = with_scored_pairs(self.CANDIDATES, self.STAGES, pair_scorer(folder))
         assert (used, why) == (ScorerUsed.NEURAL, [])
         assert rank(scored, self.STAGES).ids() == ["answer", "far"]
 
@@ -89,12 +144,16 @@ class TestStandingIn:
         assert why == ["2 of 2 pairs were scored by words: the cross-encoder failed on them"]
         assert scored["pair_score"].tolist() == lexical["pair_score"].tolist()
 
-    def test_a_model_that_is_no_cross_encoder_fails_visibly(self) -> None:
-        wrong = pair_scorer(installed(BGE_SMALL))
+    def test_the_installed_model_is_found_without_a_folder(self) -> None:
+        installed(MINILM)
+        assert with_scored_pairs(self.CANDIDATES, self.STAGES, pair_scorer())[1] is ScorerUsed.NEURAL
+
+    def test_a_model_that_is_no_cross_encoder_fails_visibly(self, tiny_embedder: Path) -> None:
+        wrong = pair_scorer(tiny_embedder)
         _, used, why = with_scored_pairs(self.CANDIDATES, self.STAGES, wrong)
         assert (used, len(why)) == (ScorerUsed.DEGRADED_LEXICAL, 1)
         with pytest.raises(ModelError, match="expected one score per pair"):
-            NeuralScorer(installed(BGE_SMALL)).score(pairs(ANSWER))
+            NeuralScorer(tiny_embedder).score(pairs(ANSWER))
 
     def test_words_by_choice_are_no_degradation(self) -> None:
         _, used, why = with_scored_pairs(self.CANDIDATES, self.STAGES, pair_scorer(lexical=True))
