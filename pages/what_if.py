@@ -79,6 +79,7 @@ def main(scope: Scope) -> None:
             draw_map(settings, scope)
             st.caption(glossary.REPLAY)
         draw_panel(found, scope)
+        what_if.show_command(settings, scope)
 
 
 if view().scope.org is None:

@@ -213,10 +213,8 @@ class TestSettings:
 
     def test_a_pipeline_means_the_numbers_it_names(self) -> None:
         text = "Relevance~~Corroboration~scale~0.3~~Mmr~k~7~lam~0.5~duplicate_threshold~0.9~~TokenBudget~tokens~300"
-        expected = WhatIf(
-            weighting=False, boost=0.3, lam=0.5, duplicate=0.9, chosen=7, budget=300, bits=5, count_by=CountBy.AGENTS
-        )
-        assert what_if(from_text(text), 5, CountBy.AGENTS) == expected
+        expected = WhatIf(weighting=False, boost=0.3, lam=0.5, duplicate=0.9, chosen=7, budget=300)
+        assert what_if(from_text(text)) == expected
 
     def test_no_pipeline_is_as_logged(self) -> None:
         assert what_if(None).as_logged
