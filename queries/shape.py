@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sqlalchemy import and_, cast, false, func, literal, null, select, text
+from sqlalchemy import and_, cast, false, func, literal, literal_column, null, select, text
 from sqlalchemy.types import Boolean, Double, Text
 
 from queries import schema
@@ -44,13 +44,14 @@ COLUMNS = text(
 
 @dataclass(frozen=True)
 class LogShape:
-    """Which of the recommended columns ``retrieval_ab_logs`` has."""
+    """Which of the recommended columns ``retrieval_ab_logs`` has, and whether it has ``propensity``, which is rare."""
 
     retrieval_id: bool = True
     created_at: bool = True
     injected: bool = True
     corroboration_boost: bool = True
     pipeline: bool = True
+    propensity: bool = False
 
     def retrieval(self) -> ColumnElement[str]:
         """What tells an organization's retrievals apart: their id, or session and query text where there is none."""
@@ -58,6 +59,10 @@ class LogShape:
         by_question: ColumnElement[str] = func.md5(logs.c.session_id + literal("\x1f") + logs.c.query_text)
         # Rows from before the column was added have none.
         return func.coalesce(logs.c.retrieval_id.cast(Text), by_question) if self.retrieval_id else by_question
+
+    def likelihood(self) -> ColumnElement[float]:
+        """How likely a row's retrieval was to get the order it got, where the store has a column for it."""
+        return cast(literal_column("retrieval_ab_logs.propensity") if self.propensity else null(), Double)
 
     def rows(self, scope: Scope, only: str | None = None) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.

@@ -11,7 +11,7 @@ import pytest
 
 from controls.messages import number, percent
 from tests import sample
-from tests.analysis.planted_log import plant, plant_organization
+from tests.analysis.planted_log import plant, plant_explored, plant_organization
 from tests.conftest import NOW
 from tests.hostile import TEXTS
 from tests.jobs.command import jobs
@@ -139,7 +139,23 @@ def test_outcomes_say_what_cannot_be_said(page: Any) -> None:  # noqa: ANN401 - 
     said = " ".join(line.value for line in test.markdown)
     assert "Rank effects, for 66.7 % of the logged retrievals" in said
     assert "Not estimable." in said
-    assert any(caption.value == "No session with a retrieval has ended yet." for caption in test.caption)
+    assert sum(caption.value == "No session with a retrieval has ended yet." for caption in test.caption) == 2
+
+
+def test_outcomes_are_reweighted_where_propensities_were_logged(
+    cluster: Cluster, store_database: str, owner: Owner
+) -> None:
+    plant_explored(owner, "org_a")
+    with application(cluster.plain_url("dash_read", store_database), org="org_a", w="off", show="outcomes") as test:
+        opened(test)
+    said = " ".join(line.value for line in test.markdown)
+    assert "Accepted sessions: 20 % under these settings" in said
+    assert "66.2 % as it was." in said
+    assert "Not estimable" not in said
+    shown = {label: value for label, (value, _) in figures(test).items()}
+    names = ("Effective sample", "Largest weight", "Clipped", "Mean weight")
+    assert [shown[name] for name in names] == ["36", "4", "0 %", "0.75"]
+    assert any("part of what these settings choose was never tried" in caption.value for caption in test.caption)
 
 
 def test_without_an_organization_or_a_log_the_page_says_what_to_do(address: str) -> None:
