@@ -14,6 +14,7 @@ from sqlalchemy.types import LargeBinary, Text
 
 from queries import schema
 from queries.moments import microseconds
+from queries.scores import best_first
 from queries.shape import LogShape, columns
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class ReplayLog:
         same = and_(
             func.min(rows.c.propensity) == func.max(rows.c.propensity), func.bool_and(rows.c.propensity.is_not(None))
         )
-        best_first = (rows.c.relevance_score.desc().nulls_last(), rows.c.observation_id)
+        in_order = best_first(rows.c.relevance_score, rows.c.observation_id)
         each = (
             select(
                 rows.c.retrieval,
@@ -116,7 +117,7 @@ class ReplayLog:
                 func.bool_or(rows.c.corroboration_boost.is_not(None)).label("boosted"),
                 case((same, func.min(rows.c.propensity)), else_=NO_NUMBER).label("propensity"),
                 func.count().label("size"),
-                func.string_agg(_packed(rows), aggregate_order_by(literal(b"", LargeBinary), *best_first)).label(
+                func.string_agg(_packed(rows), aggregate_order_by(literal(b"", LargeBinary), *in_order)).label(
                     "packed"
                 ),
             )
