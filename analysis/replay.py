@@ -99,8 +99,8 @@ class Replayed:
 class Replayer:
     """The replayable retrievals of one scope, read once; each settings then costs arithmetic alone."""
 
-    def __init__(self, store: Store, scope: Scope) -> None:
-        self.pool: Pool = read_pool(store, scope)
+    def __init__(self, store: Store, scope: Scope, *, explored: bool = False) -> None:
+        self.pool: Pool = read_pool(store, scope, explored=explored)
         self.evidence = Evidence(store, scope.reach, self.pool)
 
     def under(self, settings: WhatIf) -> Iterator[Replayed]:

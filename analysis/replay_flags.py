@@ -9,16 +9,21 @@ from analysis.replay import Replayer
 from analysis.replay_pool import REASONS
 from analysis.replay_settings import WhatIf
 from queries.engine import LIST
+from queries.errors import StoreError
 from queries.flags.registry import NAMES
-from queries.scope import Scope
+from queries.scope import OutOfReachError, Scope
 from ranking.corroboration import SCALE
 from retrieval.pipelines import WEIGHTING_OFF, read_flags
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from queries.engine import Store
     from queries.scope import Reach
+    from retrieval.retrieve import Memory
+
+    Report = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,24 @@ def flag_flip(  # noqa: PLR0917 - a flag of an organization in a window
         reasons=tuple((REASONS[name], count) for name, count in found.coverage.reasons),
         worst=tuple(each.retrieval for each in found.worst),
     )
+
+
+def flips_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+    """The worker's task ``flag_flips``: ``flag`` of each organization in ``seen`` turned, in the scope's window.
+
+    By organization the figures of its preview, or the sentence for which it has none: one fails no other.
+    """
+    found: dict[str, Any] = {}
+    for number, org in enumerate(params["seen"]):
+        report(number, len(params["seen"]), f"organization {number + 1} of {len(params['seen'])}")
+        try:
+            told = flag_flip(memory.store, scope.reach, org, params["flag"], scope.since, scope.until)
+            found[org] = {"figures": told.to_json()}
+        except StoreError as error:
+            found[org] = {"failed": error.sentence}
+        except OutOfReachError:
+            found[org] = {"failed": "It is no longer there, or no longer yours to see."}
+    return found
 
 
 def _said(on: bool) -> str:  # noqa: FBT001 - the flag itself

@@ -9,6 +9,7 @@ from analysis.replay import BlockFlip, Changed, Mover, Replay, Replayer
 from analysis.replay_fragile import Fragile, Fragility
 from analysis.replay_map import Cell, SensitivityMap, sensitivity_map
 from analysis.replay_pool import Coverage
+from analysis.replay_propensity import reweighted
 from analysis.replay_settings import WhatIf
 
 if TYPE_CHECKING:
@@ -21,12 +22,19 @@ if TYPE_CHECKING:
 
 
 def replay_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
-    """The worker's task ``replay``: ``what_if`` says the settings; ``as_of`` is when the log was read."""
+    """The worker's task ``replay``: ``what_if`` says the settings; ``as_of`` is when the log was read.
+
+    ``reweighted`` is what outcomes say about the settings beyond that.
+    """
     as_of = datetime.now(UTC).isoformat(timespec="seconds")
-    report(0, 2, "reading the log")
+    settings = WhatIf.from_json(params["what_if"])
+    report(0, 3, "reading the log")
     replayer = Replayer(memory.store, scope)
-    report(1, 2, "replaying the retrievals")
-    return {"replay": replayer.replay(WhatIf.from_json(params["what_if"])).to_json(), "as_of": as_of}
+    report(1, 3, "replaying the retrievals")
+    found = replayer.replay(settings)
+    report(2, 3, "reweighting the outcomes")
+    beyond = reweighted(memory.store, scope, settings)
+    return {"replay": found.to_json(), "reweighted": beyond.to_json(), "as_of": as_of}
 
 
 def map_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], report: Report) -> dict[str, Any]:

@@ -1,16 +1,16 @@
-"""What can honestly be said about outcomes: a ladder from exact to not estimable."""
+"""What outcomes say where an organization switched weighting or the boost: before and after, and the trend before."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from queries.engine import AGGREGATE
-from queries.replay_outcomes import WeightedSessions
+from queries.replay_outcomes import SwitchedSessions
 from queries.shape import log_shape
 
 if TYPE_CHECKING:
@@ -25,14 +25,7 @@ INTERVAL = (2.5, 97.5)  # percent
 SEED = 20_260_101
 WEEK = 7 * 86_400 * 1_000_000
 
-NOT_ESTIMABLE = (
-    "Not estimable. The ranker is deterministic: every order it did not choose had probability 0, and no "
-    "propensities are logged, so no outcome can be reweighted to settings that were never live."
-)
-WOULD_MAKE_IT_SO = (
-    "Swapping two adjacent candidates at random in a small share of retrievals, and logging with each candidate the "
-    "probability of the place it was given, would make it so."
-)
+NO_BOOST_LOGGED = "The log does not say which retrievals had the boost."
 
 Flags = npt.NDArray[np.bool_]
 
@@ -66,14 +59,14 @@ class Week:
     """One week of sessions, begun at a moment before or after the switch."""
 
     begins: str
-    weighting: bool
+    on: bool
     sessions: int
     accepted: int
 
 
 @dataclass(frozen=True)
 class NaturalExperiment:
-    """An organization that switched weighting once: outcomes before and after, and whether they moved before it did."""
+    """An organization that switched something once: outcomes before and after, and whether they moved before it did."""
 
     switched_at: str
     to: bool
@@ -84,50 +77,54 @@ class NaturalExperiment:
 
 
 @dataclass(frozen=True)
-class Outcomes:
-    """The rungs beyond exact rank effects: a natural experiment or why there is none, and what cannot be estimated."""
+class Switched:
+    """The natural experiment that a switch made, or why there is none."""
 
     experiment: NaturalExperiment | None
     why_none: str | None
-    beyond: str = NOT_ESTIMABLE
-    would_need: str = WOULD_MAKE_IT_SO
 
-    def to_json(self) -> dict[str, Any]:
-        """Every field by name."""
-        return asdict(self)
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What came of switching weighting, and of switching the boost."""
+
+    weighting: Switched
+    boost: Switched
 
 
 def outcomes(store: Store, scope: Scope) -> Outcomes:
-    """The ladder for one organization, over the 90 days that end with its window: a shorter one seldom holds a switch.
+    """Both for one organization, over the 90 days that end with its window: a shorter one seldom holds a switch.
 
     A natural experiment is not a randomised one: whatever else changed at that time is in the difference too.
     """
     wide = replace(scope, since=min(scope.since, scope.until - LOOKED_BACK))
     with store.reading(scope.reach, AGGREGATE, name="outcomes") as snapshot:
-        found = WeightedSessions(wide, log_shape(snapshot)).read(snapshot)
-    return weighed(found)
+        shape = log_shape(snapshot)
+        weighting, boost = SwitchedSessions(wide, shape).read(snapshot)
+    told = switched(boost, "The boost") if shape.corroboration_boost else Switched(None, NO_BOOST_LOGGED)
+    return Outcomes(switched(weighting, "Weighting"), told)
 
 
-def weighed(found: SessionEndings) -> Outcomes:
-    """The natural experiment in sessions by time, if weighting was switched exactly once among them."""
+def switched(found: SessionEndings, what: str) -> Switched:
+    """The natural experiment in sessions by time, if what they are told apart by was switched exactly once."""
     clear = found.always == found.ever
     on, at, accepted = found.always[clear], found.at[clear], found.accepted[clear]
     switches = np.flatnonzero(np.diff(on.astype(np.int8)))
     if not len(on):
-        return Outcomes(None, "No session with a retrieval has ended yet.")
+        return Switched(None, "No session with a retrieval has ended yet.")
     if not len(switches):
         state = "on" if on[0] else "off"
-        return Outcomes(None, f"Weighting was {state} in all {len(on):,} sessions: there is nothing to compare with.")
+        return Switched(None, f"{what} was {state} in all {len(on):,} sessions: there is nothing to compare with.")
     if len(switches) > 1:
-        return Outcomes(None, f"Weighting was switched {len(switches)} times: no single before and after.")
+        return Switched(None, f"{what} was switched {len(switches)} times: no single before and after.")
     cut = int(switches[0]) + 1
     if min(cut, len(on) - cut) < FLOOR:
-        return Outcomes(
+        return Switched(
             None,
             f"Collecting data: {cut} sessions before the switch and {len(on) - cut} after, {FLOOR} each are needed.",
         )
     middle = int(np.searchsorted(at[:cut], (at[0] + at[cut - 1]) // 2, side="right"))
-    return Outcomes(
+    return Switched(
         NaturalExperiment(
             switched_at=_moment(int(at[cut])),
             to=bool(on[cut]),

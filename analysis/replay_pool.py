@@ -30,6 +30,7 @@ REASONS = {
     "repeated": "an observation was logged twice",
     "not_finite": "a score or weight is missing or not finite",
     "deleted": "an observation was deleted since",
+    "explored": "its order was drawn at random: it follows from no setting",
     "unexplained": "its ranks do not follow from its scores: logged under another pipeline",
     "other_block": "its block does not follow from its ranks: a text or the budget changed since",
     "no_vector": "an observation has no stored vector to compare",
@@ -92,6 +93,7 @@ class Pool:
     org_id: str
     retrieval: tuple[str, ...]
     session: tuple[str, ...]
+    propensity: Scores
     groups: tuple[Group, ...]
     logged: int
     excluded: dict[str, int] = field(repr=False)
@@ -102,8 +104,12 @@ class Pool:
         return Coverage(self.logged, replayed, tuple((name, reasons[name]) for name in REASONS if reasons.get(name)))
 
 
-def read_pool(store: Store, scope: Scope) -> Pool:
-    """The retrievals of one organization's scope, each checked: as logged it must come out as logged."""
+def read_pool(store: Store, scope: Scope, *, explored: bool = False) -> Pool:
+    """The retrievals of one organization's scope, each checked: as logged it must come out as logged.
+
+    ``explored`` keeps those whose order was drawn at random, with the order they were logged with: no setting gives it
+    back, but how they ended can be weighed with how likely it was.
+    """
     if scope.org is None:
         raise ValueError("a replay needs one organization; found none")
     with store.reading(scope.reach, READING, name="replay") as snapshot:
@@ -118,15 +124,17 @@ def read_pool(store: Store, scope: Scope) -> Pool:
     for size in np.unique(log.size).tolist():
         mine = np.flatnonzero(log.size == size)
         cells = starts[mine][:, None] + np.arange(size)
-        group, reasons = _checked(log, mine, cells, known[cells], -(-characters[cells] // CHARACTERS_PER_TOKEN))
+        tokens = -(-characters[cells] // CHARACTERS_PER_TOKEN)
+        group, reasons = _checked(log, mine, cells, known[cells], tokens, explored=explored)
         groups.append(group)
         for name, count in reasons.items():
             excluded[name] += count
-    return Pool(scope.org, log.retrieval, log.session, tuple(groups), log.logged + log.timeless, excluded)
+    logged = log.logged + log.timeless
+    return Pool(scope.org, log.retrieval, log.session, log.propensity, tuple(groups), logged, excluded)
 
 
 def _checked(
-    log: LoggedRetrievals, mine: Whole, cells: Whole, known: Flags, tokens: Whole
+    log: LoggedRetrievals, mine: Whole, cells: Whole, known: Flags, tokens: Whole, *, explored: bool
 ) -> tuple[Group, dict[str, int]]:
     """The retrievals of one size that can be replayed, and how many cannot for each reason."""
     found = log.candidates[cells]
@@ -148,7 +156,11 @@ def _checked(
     plain = relevance + boost
     weighted = np.where(log.weighting[mine][:, None], plain * weight, plain)
     order = in_order(weighted)
-    faults["unexplained"] = ((ranks_of(in_order(plain)) != before) | (ranks_of(order) != after)).any(axis=1)
+    faults["unexplained"] = (ranks_of(in_order(plain)) != before).any(axis=1)
+    elsewhere = (ranks_of(order) != after).any(axis=1)
+    drawn = elsewhere & (log.propensity[mine] > 0) & (log.propensity[mine] < 1) & sound & ~faults["unexplained"]
+    faults["unexplained"] |= elsewhere & ~drawn
+    order = np.where(drawn[:, None], np.argsort(after, axis=1, kind="stable"), order)
     budget = np.array(
         [
             context_budget(work) if tokens_given < 0 else tokens_given
@@ -159,6 +171,8 @@ def _checked(
     block = block_sizes(np.take_along_axis(tokens, order, axis=1), budget)
     told = found["injected"].astype(np.int64)
     faults["other_block"] = ((told >= 0) & ((after < block[:, None]) != (told == 1))).any(axis=1)
+    if not explored:
+        faults["explored"] = drawn
     left, counts = np.ones(len(mine), np.bool_), {}
     for name in REASONS:
         if name in faults:

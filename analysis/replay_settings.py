@@ -99,14 +99,14 @@ class WhatIf:
 AS_LOGGED = WhatIf()
 
 
-def what_if(stages: Sequence[Stage] | None, bits: int = AS_LOGGED.bits, count_by: CountBy = CountBy.MEMBERS) -> WhatIf:
+def what_if(stages: Sequence[Stage] | None) -> WhatIf:
     """The settings a pipeline amounts to; without one, as logged.
 
     A stage that is not there is off. A preset keeps each retrieval's own budget, as it does live; any other pipeline
     means the number it names.
     """
     if stages is None:
-        return WhatIf(bits=bits, count_by=count_by)
+        return AS_LOGGED
     places = [next((n for n, kind in enumerate(REPLAYABLE) if isinstance(each, kind)), None) for each in stages]
     if None in places or places != sorted(set(places)) or not stages or places[0] != 0:  # type: ignore[type-var]
         names = ", ".join(kind.__name__ for kind in REPLAYABLE)
@@ -119,8 +119,6 @@ def what_if(stages: Sequence[Stage] | None, bits: int = AS_LOGGED.bits, count_by
         weighting=feedback.enabled,
         normalise=feedback.normalise if feedback.enabled else Normalise.NONE,
         boost=boost.scale if boost else 0.0,
-        bits=bits,
-        count_by=count_by,
         lam=chosen.lam if chosen else None,
         duplicate=chosen.duplicate_threshold if chosen else DUPLICATE_THRESHOLD,
         budget=held[TokenBudget].tokens if own_budget else None,

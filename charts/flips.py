@@ -46,7 +46,7 @@ def movers(observations: pd.DataFrame, title: str) -> go.Figure:
 
 
 def around_the_switch(weeks: pd.DataFrame, switched: str, title: str) -> go.Figure:
-    """Accepted share by week, ``weeks`` having begins, weighting, sessions and accepted; the switch is drawn."""
+    """Accepted share by week, ``weeks`` having begins, on, sessions and accepted; the switch is drawn."""
     share = 100 * weeks["accepted"] / weeks["sessions"]
     figure = go.Figure(
         go.Scatter(
@@ -57,7 +57,7 @@ def around_the_switch(weeks: pd.DataFrame, switched: str, title: str) -> go.Figu
             marker={
                 "size": 9,
                 "color": NEUTRAL,
-                "symbol": ["circle" if on else "circle-open" for on in weeks["weighting"]],
+                "symbol": ["circle" if on else "circle-open" for on in weeks["on"]],
             },
             customdata=weeks[["sessions", "accepted"]],
             hovertemplate="week from %{x|%-d %b}: %{y:.3g} % accepted<br>%{customdata[1]} of %{customdata[0]} sessions"

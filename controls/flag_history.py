@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -67,6 +68,8 @@ def history(view: View) -> None:
     whole = FlagHistory(view.scope, asked.flag, asked.words, size=MOST)
     chosen = {"org": view.scope.org, "flag": asked.flag, "words": asked.words}
     download_buttons(Export(whole, "flag-changes", chosen), view.principal, key="flag_export")
+    if len(frame) > PAGE and not ask_now(replace(whole, size=1, skip=MOST)).frames[0].empty:
+        messages.file_is_cut(MOST)
     if not _by_link():
         _opened(view)
 
@@ -173,7 +176,8 @@ def _predicted_and_realised(entry: dict[str, Any]) -> None:
     if since < until:
         window = Scope(Reach((entry["org_id"],)), since, until, entry["org_id"])
         try:
-            came = realised_flips(window, entry["flag"], entry["old"], entry["new"])
+            with st.spinner("Ranking the retrievals logged since again", show_time=True):
+                came = realised_flips(window, entry["flag"], entry["old"], entry["new"])
         except StoreError as error:
             st.caption(f"What came of it cannot be shown: {error.sentence}")
     figures = None if came is None else vars(came)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
-from controls import glossary
+from controls import glossary, working
 from controls.loading import flip_preview
 from controls.messages import MISSING, digits, number, percent
 from controls.scope import scope_address
 from queries.errors import StoreError
 from queries.flags.registry import known_flag
+from queries.scope import Scope
 from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from queries.flags.registry import State
     from queries.scope import Reach
 
+AGAIN = "Ranking the logged retrievals again"
+FEW = 3  # organizations whose previews a page makes itself; more are the worker's
+KEPT = 300  # seconds
 MEANWHILE = "no preview: the flag was changed meanwhile"
 SAME = "means the same: no effect on ranking"
 
@@ -35,23 +41,59 @@ class Foreseen:
     note: str | None = None
 
 
-def previews(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen]:
-    """A preview per organization."""
-    with st.spinner("Ranking the logged retrievals again", show_time=True):
+def previews(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen] | None:
+    """A preview per organization; None while a worker is still at those of many, which is then drawn."""
+    if len(orgs) > FEW:
+        return _of_many(reach, orgs, flag, new, days)
+    with st.spinner(AGAIN, show_time=True):
         return {org.id: foresee(reach, org.id, flag, (org.cells[flag].state, new), days) for org in orgs}
 
 
 def foresee(reach: Reach, org: str, flag: str, change: tuple[State, State], days: int) -> Foreseen:
     """One organization's preview; a state that amounts to the present one needs none."""
-    known, (old, new) = known_flag(flag), change
-    if known.is_on(old) == known.is_on(new):
+    old, new = change
+    if _same(flag, old, new):
         return Foreseen(note=SAME)
     try:
-        told = flip_preview(reach, org, flag, old, days)
+        return _told(flip_preview(last_days(reach, days, org), flag, old).to_json(), flag, new)
     except StoreError as error:
         return Foreseen(note=f"no preview: {error.sentence}")
+
+
+def last_days(reach: Reach, days: int, org: str | None = None) -> Scope:
+    """The days up to the end of this hour, so that whoever asks again within it asks the same."""
+    until = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    return Scope(reach, until - timedelta(days=days), until, org)
+
+
+def _of_many(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen] | None:
+    """The same in one run of the worker, which can be stopped: then a change goes without."""
+    seen = {org.id: org.cells[flag].state for org in orgs if not _same(flag, org.cells[flag].state, new)}
+    params, scope = {"flag": flag, "seen": seen}, last_days(reach, days)
+    # kept for minutes whatever is logged meanwhile, as the preview of one is
+    version = f"{time.time() // KEPT:.0f}"
+    found = working.wait("flag_flips", params, scope, words=AGAIN, version=version) if seen else {}
+    if found is None:
+        why = working.given_up("flag_flips", params, scope)
+        if why is None:
+            return None
+        found = {org: {"failed": why} for org in seen}
+    told = {org: _read(each, flag, new) for org, each in found.items()}
+    return {org.id: told.get(org.id, Foreseen(note=SAME)) for org in orgs}
+
+
+def _read(found: Mapping[str, Any], flag: str, new: State) -> Foreseen:
+    return Foreseen(note=f"no preview: {found['failed']}") if "failed" in found else _told(found["figures"], flag, new)
+
+
+def _same(flag: str, old: State, new: State) -> bool:
+    return known_flag(flag).is_on(old) == known_flag(flag).is_on(new)
+
+
+def _told(figures: Mapping[str, Any], flag: str, new: State) -> Foreseen:
     # the replay reads the flag itself: by then it may be another than was shown here
-    return Foreseen(told.to_json()) if known.effect(new).startswith(told.effect) else Foreseen(note=MEANWHILE)
+    turned = known_flag(flag).effect(new).startswith(figures["effect"])
+    return Foreseen(figures) if turned else Foreseen(note=MEANWHILE)
 
 
 def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[str, Foreseen]) -> None:

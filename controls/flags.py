@@ -145,6 +145,8 @@ def change(found: list[Organization], view: View) -> None:
     if not changing:
         return
     foreseen = previews(view.principal.reach, changing, flag, new, int(days.removesuffix("d")))
+    if foreseen is None:
+        return
     show_previews(changing, flag, new, foreseen)
     if st.button(f"Review {messages.counted(len(changing), 'change')}", type="primary", key="review"):
         staged = [

@@ -181,6 +181,12 @@ FLIPS_REPLAYED = (
 )
 RANK_REPLAYED = "As logged → under these settings, from 1."
 WEIGHT_CHANGE = "0 is an exact tie."
+EFFECTIVE_SAMPLE = "How many sessions of equal weight would say as much: (Σ weight)² / Σ weight²."
+LARGEST_WEIGHT = "What the least likely of the matching sessions counts for, before it is clipped."
+CLIPPED = (
+    "Share of the matching sessions whose weight is above 50 and counts as 50: each pulls the estimate off a little."
+)
+MEAN_WEIGHT = "1 but for chance where the log could have tried all that these settings choose."
 WEIGHTING_REPLAYED = "Exact in both directions: relevance and weight are logged either way."
 NORMALISE = "Min–max spreads relevance over 0–1 first, so that weights do not dominate. Documented: none."
 BOOST_SCALE_REPLAYED = (

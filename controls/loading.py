@@ -6,7 +6,7 @@ import gc
 import hashlib
 import logging
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import streamlit as st
@@ -174,14 +174,12 @@ def ask_now(*questions: Question) -> Answers:
     return Answers(tuple(frames), as_of)
 
 
-def flip_preview(reach: Reach, org: str, flag: str, seen: State, days: int) -> FlipPreview:
-    """What the opposite of a flag that was seen would have done to the last days' retrievals, up to now by the hour.
+def flip_preview(scope: Scope, flag: str, seen: State) -> FlipPreview:
+    """What the opposite of a flag that was seen would have done to the retrievals of one organization's window.
 
     Kept for minutes whatever is logged meanwhile: a busy store would otherwise be replayed with every click.
     """
-    until = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-    scope = Scope(reach, until - timedelta(days=days), until, org)
-    return _flip_preview(reach_key(reach), repr((scope, flag, seen)), scope, flag)
+    return _flip_preview(reach_key(scope.reach), repr((scope, flag, seen)), scope, flag)
 
 
 @st.cache_data(ttl=300, max_entries=200, show_spinner=False)

@@ -245,6 +245,14 @@ def no_changes() -> None:
     st.info("No change of a flag was made here, or none that these filters find.", icon=":material/search_off:")
 
 
+def file_is_cut(most: int) -> None:
+    """A history longer than one file holds."""
+    st.caption(
+        f"A file holds the newest {number(most)} changes and there are more: choose an organization, a flag or words "
+        "to get the others. All of them at once are in `rankscope.flag_changes`; psql writes them with `\\copy`."
+    )
+
+
 def unknown_change() -> None:
     """An address that names a flag change which is not there or may not be seen: the two look the same."""
     st.warning(

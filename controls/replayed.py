@@ -1,4 +1,4 @@
-"""What a replay found: coverage, figures, flips with their texts, worst and fragile retrievals, and the ladder."""
+"""What a replay found: coverage, figures, flips with their texts, worst and fragile retrievals."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.replay_pool import REASONS
-from charts.flips import around_the_switch, movers
+from charts.flips import movers
 from charts.look import QUIET
 from controls import glossary, links, loading
 from controls.figures import Figure, in_a_row
-from controls.messages import MISSING, counted, digits, number, percent
+from controls.messages import counted, digits, number, percent
 from controls.what_if import AS_LOGGED, OFF
 from queries.replay_shown import ShownObservations, ShownRetrievals
 from queries.retrievals import TOP
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from analysis.replay import Replay
     from analysis.replay_map import SensitivityMap
-    from analysis.replay_outcomes import Difference, Outcomes
     from analysis.replay_pool import Coverage
     from queries.scope import Scope
 
@@ -185,51 +184,6 @@ def fragile(found: Replay, scope: Scope) -> None:
             "upper": st.column_config.TextColumn("Inside", width=230),
             "lower": st.column_config.TextColumn("Outside", width=230),
         },
-    )
-
-
-def ladder(found: Outcomes, replayed: Coverage) -> None:
-    """What can be said about outcomes, rung by rung: the further up, the less is known."""
-    st.markdown(
-        f"**Exact.** Rank effects, for {percent(replayed.replayed, replayed.logged)} of the logged retrievals: every "
-        "figure above."
-    )
-    st.markdown(
-        "**A natural experiment.** What happened around a switch of the flag, in the 90 days up to this window's end."
-    )
-    if found.experiment is None:
-        st.caption(found.why_none or MISSING)
-    else:
-        moved, before = found.experiment.effect, found.experiment.before_it
-        state = "on" if found.experiment.to else "off"
-        st.plotly_chart(
-            around_the_switch(
-                pd.DataFrame([vars(week) for week in found.experiment.weeks]),
-                found.experiment.switched_at,
-                f"Accepted sessions {_points(moved)} after weighting went {state}",
-            ),
-            key="switch",
-            config=QUIET,
-            alt="Share of accepted sessions by week, before and after weighting was switched",
-        )
-        trending = before.low > 0 or before.high < 0
-        st.caption(
-            f"{_sides(moved)}. Pre-trend, second against first half of the time before: {_points(before)}"
-            + (": **it was moving already, so the switch need not be the cause.**" if trending else ", no clear trend.")
-            + " Intervals resample whole sessions. Whatever else changed at that time is in the difference too."
-        )
-    st.markdown(f"**Anything else.** {found.beyond} {found.would_need}")
-
-
-def _points(found: Difference) -> str:
-    return f"{100 * found.difference:+.3g} pt (95 %: {100 * found.low:+.3g} to {100 * found.high:+.3g})"
-
-
-def _sides(found: Difference) -> str:
-    one, other = found.earlier, found.later
-    return (
-        f"{percent(one.accepted, one.sessions)} of {counted(one.sessions, 'session')} before, "
-        f"{percent(other.accepted, other.sessions)} of {number(other.sessions)} after"
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from analysis.replay_command import command
 from analysis.replay_map import BOOSTS, LAMBDAS
 from analysis.replay_settings import WhatIf
 from controls import glossary, knobs
@@ -13,6 +14,9 @@ from controls.address import say
 from controls.knobs import Knob
 from ranking.clusters import CountBy
 from ranking.feedback import Normalise
+
+if TYPE_CHECKING:
+    from queries.scope import Scope
 
 AS_LOGGED, OFF = "as logged", "off"
 MAP = "sensitivity_map"
@@ -118,6 +122,12 @@ def place() -> tuple[str, str]:
 def choose_panel() -> str:
     """Which list is shown below the map, by its name in the address."""
     return PANEL.choose(PANELS)
+
+
+def show_command(chosen: WhatIf, scope: Scope) -> None:
+    """The same replay as one line to copy."""
+    st.caption("The same figures without the page; `--json` prints every one of them:")
+    st.code(command(chosen, scope), language=None, wrap_lines=True)
 
 
 def map_clicked() -> None:

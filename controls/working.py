@@ -105,6 +105,11 @@ def failure(task: str, params: Mapping[str, Any], scope: Scope) -> str | None:
     return job.sentence if job is not None and job.over.is_set() and job.state != "done" else None
 
 
+def given_up(task: str, params: Mapping[str, Any], scope: Scope) -> str | None:
+    """The same of a task that was waited for; what this session stopped counts as over, whoever else waits for it."""
+    return CANCELLED if question_of(task, params, scope) in _stopped() else failure(task, params, scope)
+
+
 @st.fragment(run_every=POLL)
 def _come_back(question: str) -> None:
     """Nothing to see; the whole page runs once more when the task is over."""

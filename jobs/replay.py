@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,16 @@ from queries.principals import unknown_organizations
 from queries.scope import Reach, Scope, is_storable
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Callable
 
     from analysis.replay import Replay
+    from analysis.replay_settings import WhatIf
     from queries.engine import Store
     from settings import Settings
 
 DAYS = 30  # as the pages' own window
+LOGGED, OFF = "logged", "off"
+WEIGHTING = {LOGGED: None, "on": True, OFF: False}
 
 
 class ReplayError(Exception):
@@ -33,34 +37,62 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="PROJECT", help="one of its projects; without it, all of them")
     pipeline = parser.add_mutually_exclusive_group()
     pipeline.add_argument("--preset", metavar="NAME", help="LIVE or INTENDED; budgets stay as logged")
-    pipeline.add_argument("--pipeline", metavar="TEXT", help="a pipeline as text; without one, everything as logged")
-    parser.add_argument("--bits", type=int, default=3, help="SimHash bits within which texts say the same (3)")
-    parser.add_argument("--count-by", choices=("members", "agents"), default="members", help="what a boost counts")
+    pipeline.add_argument(
+        "--pipeline",
+        metavar="TEXT",
+        help="a pipeline as text: a stage that is not in it is off; without one, as logged",
+    )
+    _knobs(parser.add_argument_group("knobs", "as on the What-if page; each goes before what the pipeline says"))
     parser.add_argument("--since", type=_day, metavar="DAY", help=f"first day, UTC; {DAYS} days up to the last")
     parser.add_argument("--until", type=_day, metavar="DAY", help="last day, UTC; today")
     parser.add_argument("--json", action="store_true", help="print every figure and id as JSON")
+
+
+def _knobs(group: argparse._ArgumentGroup) -> None:
+    """One option per knob; one that is not given leaves no trace in what was parsed."""
+
+    def add(option: str, **more: Any) -> None:  # noqa: ANN401 - argparse's own
+        group.add_argument(option, default=argparse.SUPPRESS, **more)
+
+    add("--weighting", choices=tuple(WEIGHTING), help="feedback weighting")
+    add("--normalise", choices=("none", "minmax"), help="relevance before weighting (none)")
+    add("--boost", type=_number_or(LOGGED, float), metavar="SCALE|logged", help="scale of the corroboration boost")
+    add("--bits", type=int, help="SimHash bits within which texts say the same (3)")
+    add("--count-by", choices=("members", "agents"), help="what a boost counts (members)")
+    add("--lambda", dest="lam", type=_number_or(OFF, float), metavar="LAMBDA|off", help="score against difference")
+    add("--duplicate", type=float, metavar="COSINE", help="from which cosine on one is a duplicate (0.94)")
+    add("--budget", type=_number_or(LOGGED, int), metavar="TOKENS|logged", help="token budget of a memory block")
 
 
 def main(args: argparse.Namespace, settings: Settings) -> int:
     """Print what would have changed; 1 if it cannot be said."""
     # not above: numpy and Arrow take a while that the other jobs need not wait for
     from analysis.replay import replay  # noqa: PLC0415
-    from analysis.replay_settings import what_if  # noqa: PLC0415
-    from ranking.clusters import CountBy  # noqa: PLC0415
-    from ranking.pipeline_text import PipelineError  # noqa: PLC0415
-    from retrieval.pipelines import named_pipeline  # noqa: PLC0415
 
-    try:
-        chosen = what_if(named_pipeline(args.preset, args.pipeline), args.bits, CountBy(args.count_by))
-    except (PipelineError, ValueError) as error:
-        raise ReplayError(str(error)) from error
+    what_if = chosen(args)
     if settings.database_url is None and not settings.data_folder.exists():
         raise ReplayError(NOT_MADE_YET.sentence)
     with opened(settings) as store:
         _refuse_unknown(store, args.org)
-        found = replay(store, _scope(args), chosen)
+        found = replay(store, scope_of(args), what_if)
     print(json.dumps(found.to_json(), indent=1) if args.json else as_text(found))
     return 0
+
+
+def chosen(args: argparse.Namespace) -> WhatIf:
+    """The settings that the command line amounts to: its pipeline's, with each knob that it names turned."""
+    from analysis.replay_command import OPTIONS  # noqa: PLC0415 - as above
+    from analysis.replay_settings import WhatIf, what_if  # noqa: PLC0415
+    from ranking.pipeline_text import PipelineError  # noqa: PLC0415
+    from retrieval.pipelines import named_pipeline  # noqa: PLC0415
+
+    turned = {name: getattr(args, name) for name in OPTIONS if hasattr(args, name)}
+    if "weighting" in turned:
+        turned["weighting"] = WEIGHTING[args.weighting]
+    try:
+        return WhatIf.from_json(what_if(named_pipeline(args.preset, args.pipeline)).to_json() | turned)
+    except (PipelineError, ValueError) as error:
+        raise ReplayError(str(error)) from error
 
 
 def as_text(found: Replay) -> str:
@@ -86,7 +118,8 @@ def as_text(found: Replay) -> str:
     return "\n".join(lines)
 
 
-def _scope(args: argparse.Namespace) -> Scope:
+def scope_of(args: argparse.Namespace) -> Scope:
+    """The days and the organization that the command line names."""
     last = args.until or datetime.now(UTC).date()
     first = args.since or last - timedelta(days=DAYS - 1)
     if first > last:
@@ -102,6 +135,13 @@ def _refuse_unknown(store: Store, org: str) -> None:
 
 def _day(text: str) -> date:
     return date.fromisoformat(text)
+
+
+def _number_or(word: str, kind: Callable[[str], float]) -> Callable[[str], float | None]:
+    def number(text: str) -> float | None:
+        return None if text == word else kind(text)
+
+    return number
 
 
 def _digits(value: float | None) -> str:

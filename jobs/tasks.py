@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LIMIT = 30.0  # seconds (C5: an explicit "run")
+MANY = 120.0  # the same for up to 25 organizations
 
 Params = Mapping[str, Any]
 Report = Callable[[int, int, str], None]
@@ -31,6 +32,7 @@ TASKS: dict[str, Task] = {
     "drift_whole": Task("analysis.drift_json:whole_in_worker", models=False),
     "replay": Task("analysis.replay_json:replay_in_worker"),
     "sensitivity": Task("analysis.replay_json:map_in_worker"),
+    "flag_flips": Task("analysis.replay_flags:flips_in_worker", MANY, models=False),
     "corroboration": Task("analysis.corroboration:agree_in_worker", models=False),
     "corroboration_disputes": Task("analysis.corroboration:disputes_in_worker", models=False),
     "corroboration_log": Task("analysis.corroboration_log:log_in_worker", models=False),

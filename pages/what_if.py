@@ -9,9 +9,10 @@ import streamlit as st
 
 from analysis.replay_json import map_from_json, replay_from_json
 from analysis.replay_map import SAFE
+from analysis.replay_propensity import Reweighted
 from charts.look import QUIET
 from charts.sensitivity import sensitivity
-from controls import glossary, loading, messages, replayed, what_if, working
+from controls import glossary, loading, messages, outcome_ladder, replayed, what_if, working
 from controls.view import view
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 LISTS = {"flips": replayed.flips, "worst": replayed.worst, "fragile": replayed.fragile}
 
 
-def replay(settings: WhatIf, scope: Scope) -> Replay | None:
+def replay(settings: WhatIf, scope: Scope) -> tuple[Replay, Reweighted] | None:
     """The replay with its coverage and figures; None where there is nothing to go on with, which is then said."""
     value = working.wait("replay", {"what_if": settings.to_json()}, scope, words="Replaying the log")
     if value is None:
@@ -36,7 +37,7 @@ def replay(settings: WhatIf, scope: Scope) -> Replay | None:
         messages.nothing_replayed()
         return None
     replayed.figures(found)
-    return found
+    return found, Reweighted.from_json(value["reweighted"])
 
 
 def draw_map(settings: WhatIf, scope: Scope) -> None:
@@ -56,13 +57,13 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
     )
 
 
-def draw_panel(found: Replay, scope: Scope) -> None:
+def draw_panel(found: Replay, beyond: Reweighted, scope: Scope) -> None:
     """The list that was chosen, and only that one."""
     shown = what_if.choose_panel()
     if shown in LISTS:
         LISTS[shown](found, scope)
     else:
-        replayed.ladder(loading.ladder(scope), found.coverage)
+        outcome_ladder.ladder(found.coverage, loading.ladder(scope), beyond)
 
 
 def main(scope: Scope) -> None:
@@ -79,7 +80,8 @@ def main(scope: Scope) -> None:
         with picture:
             draw_map(settings, scope)
             st.caption(glossary.REPLAY)
-        draw_panel(found, scope)
+        draw_panel(*found, scope)
+        what_if.show_command(settings, scope)
 
 
 if view().scope.org is None:

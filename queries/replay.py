@@ -8,12 +8,13 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Boolean, Double, Integer, and_, cast, func, literal, null, select
+from sqlalchemy import Boolean, Double, Integer, and_, case, cast, func, literal, null, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.types import LargeBinary, Text
 
 from queries import schema
 from queries.moments import microseconds
+from queries.scores import best_first
 from queries.shape import LogShape, columns
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 READING = 30.0  # seconds one statement may take: a replay is asked for, not stumbled upon
 MOST = 20_000  # retrievals of one replay, the newest
 UNKNOWN = -1
+NO_NUMBER = cast(literal("NaN"), Double)
 
 # as ``uuid_send``, ``float8send`` and ``int4send`` write them
 CANDIDATE = np.dtype(
@@ -43,8 +45,9 @@ Flags = npt.NDArray[np.bool_]
 class LoggedRetrievals:
     """Aligned columns, newest first, and the candidates of all of them one after the other, each by relevance, then id.
 
-    ``budget`` is -1 where no injection was logged, ``injected`` -1 where the log does not say. ``logged`` counts those
-    beyond the newest 20 000 too; ``timeless`` those without a time, which no window can hold.
+    ``budget`` is -1 where no injection was logged, ``injected`` -1 where the log does not say. ``propensity`` is how
+    likely the order was, no number where the log does not say or its rows differ. ``logged`` counts those beyond the
+    newest 20 000 too; ``timeless`` those without a time, which no window can hold.
     """
 
     retrieval: tuple[str, ...]
@@ -54,6 +57,7 @@ class LoggedRetrievals:
     weighting: Flags
     boosted: Flags
     budget: Whole
+    propensity: npt.NDArray[np.float64]
     size: Whole
     candidates: Candidates
     logged: int
@@ -71,8 +75,8 @@ class ReplayLog:
         found = columns(connection)
         log, has_injections = found.get("retrieval_ab_logs", frozenset()), "context_injection_logs" in found
         rows = connection.execute(self.statement(log, injections=has_injections)).all()
-        listed = list(zip(*rows, strict=True)) or [()] * 10
-        retrieval, session, work_type, at, weighting, boosted, budget, size, packed, logged = listed
+        listed = list(zip(*rows, strict=True)) or [()] * 11
+        retrieval, session, work_type, at, weighting, boosted, budget, propensity, size, packed, logged = listed
         return LoggedRetrievals(
             retrieval=retrieval,
             session=session,
@@ -81,6 +85,7 @@ class ReplayLog:
             weighting=np.array(weighting, np.bool_),
             boosted=np.array(boosted, np.bool_),
             budget=np.array(budget, np.int64),
+            propensity=np.array(propensity, np.float64),
             size=np.array(size, np.int64),
             candidates=np.frombuffer(b"".join(packed), CANDIDATE),
             logged=logged[0] if logged else 0,
@@ -100,15 +105,19 @@ class ReplayLog:
             .limit(MOST)
             .cte("newest")
         )
-        best_first = (rows.c.relevance_score.desc().nulls_last(), rows.c.observation_id)
+        same = and_(
+            func.min(rows.c.propensity) == func.max(rows.c.propensity), func.bool_and(rows.c.propensity.is_not(None))
+        )
+        in_order = best_first(rows.c.relevance_score, rows.c.observation_id)
         each = (
             select(
                 rows.c.retrieval,
                 func.min(rows.c.session_id).label("session_id"),
                 func.bool_and(rows.c.weighting_enabled).label("weighting"),
                 func.bool_or(rows.c.corroboration_boost.is_not(None)).label("boosted"),
+                case((same, func.min(rows.c.propensity)), else_=NO_NUMBER).label("propensity"),
                 func.count().label("size"),
-                func.string_agg(_packed(rows), aggregate_order_by(literal(b"", LargeBinary), *best_first)).label(
+                func.string_agg(_packed(rows), aggregate_order_by(literal(b"", LargeBinary), *in_order)).label(
                     "packed"
                 ),
             )
@@ -132,6 +141,7 @@ class ReplayLog:
                 each.c.weighting,
                 each.c.boosted,
                 func.coalesce(budget, UNKNOWN),
+                each.c.propensity,
                 each.c.size,
                 each.c.packed,
                 newest.c.logged,
@@ -153,9 +163,10 @@ class ReplayLog:
         numbers = ("relevance_score", "feedback_weight", "weighted_score", "unweighted_rank", "weighted_rank")
         boost = logs.c.corroboration_boost if "corroboration_boost" in log else cast(null(), Double)
         injected = logs.c.injected if "injected" in log else cast(null(), Boolean)
+        shape = LogShape(retrieval_id="retrieval_id" in log, propensity="propensity" in log)
         return (
             select(
-                LogShape(retrieval_id="retrieval_id" in log).retrieval().label("retrieval"),
+                shape.retrieval().label("retrieval"),
                 (logs.c.created_at if timed else sessions.c.created_at).label("at"),
                 logs.c.session_id,
                 logs.c.observation_id,
@@ -163,6 +174,7 @@ class ReplayLog:
                 logs.c.weighting_enabled,
                 boost.label("corroboration_boost"),
                 injected.label("injected"),
+                shape.likelihood().label("propensity"),
             )
             .select_from(logs if timed else logs.outerjoin(sessions, its_session))
             .where(self.scope.tenant(logs))
@@ -172,8 +184,10 @@ class ReplayLog:
 
 def _packed(rows: Subquery) -> ColumnElement[bytes]:
     """One candidate as ``CANDIDATE`` reads it; a missing score is no number, a missing boost adds nothing."""
-    missing, nothing = cast(literal("NaN"), Double), cast(literal(0), Double)
-    scores = [func.coalesce(rows.c[name], missing) for name in ("relevance_score", "feedback_weight", "weighted_score")]
+    nothing = cast(literal(0), Double)
+    scores = [
+        func.coalesce(rows.c[name], NO_NUMBER) for name in ("relevance_score", "feedback_weight", "weighted_score")
+    ]
     scores.append(func.coalesce(rows.c.corroboration_boost, nothing))
     wholes = (rows.c.unweighted_rank, rows.c.weighted_rank, rows.c.injected.cast(Integer))
     parts: list[ColumnElement[bytes]] = [

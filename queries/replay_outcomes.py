@@ -1,4 +1,4 @@
-"""How the sessions that retrieved something ended, and whether feedback weighed in what they were given."""
+"""How the sessions that retrieved something ended, and whether weighting and the boost were on for them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SessionEndings:
-    """Aligned columns by time: first retrieval in microseconds, weighting throughout and ever, and acceptance.
+    """Aligned columns by time: first retrieval in microseconds, on throughout and ever, and acceptance.
 
-    Only sessions that ended one way or another.
+    What is on is weighting or the boost. Only sessions that ended one way or another.
     """
 
     at: npt.NDArray[np.int64]
@@ -34,8 +34,8 @@ class SessionEndings:
 
 
 @dataclass(frozen=True)
-class WeightedSessions:
-    """The sessions of a scope with their outcome and whether weighting was on in their retrievals."""
+class SwitchedSessions:
+    """The sessions of a scope with their outcome and whether weighting and the boost were on in their retrievals."""
 
     scope: Scope
     shape: LogShape = COMPLETE_SHAPE
@@ -44,13 +44,17 @@ class WeightedSessions:
     def statement(self) -> Select[Any]:
         """One row per session that has an outcome."""
         log, sessions = self.shape.rows(self.scope), schema.sessions
+        # a retrieval with the boost has one for every candidate, if only of 0
+        boosted = log.c.corroboration_boost.is_not(None)
         each = (
             select(
                 log.c.org_id,
                 log.c.session_id,
                 func.min(log.c.at).label("at"),
-                func.bool_and(log.c.weighting_enabled).label("always"),
-                func.bool_or(log.c.weighting_enabled).label("ever"),
+                func.bool_and(log.c.weighting_enabled).label("always_weighted"),
+                func.bool_or(log.c.weighting_enabled).label("ever_weighted"),
+                func.bool_and(boosted).label("always_boosted"),
+                func.bool_or(boosted).label("ever_boosted"),
             )
             .group_by(log.c.org_id, log.c.session_id)
             .subquery("each")
@@ -59,8 +63,10 @@ class WeightedSessions:
         return (
             select(
                 microseconds(each.c.at),
-                each.c.always,
-                each.c.ever,
+                each.c.always_weighted,
+                each.c.ever_weighted,
+                each.c.always_boosted,
+                each.c.ever_boosted,
                 sessions.c.outcome == "accepted",
             )
             .select_from(each.join(sessions, its))
@@ -68,8 +74,36 @@ class WeightedSessions:
             .order_by(each.c.at, each.c.session_id)
         )
 
-    def read(self, connection: Connection) -> SessionEndings:
-        """The sessions inside a snapshot that is already open."""
-        at, *flags = list(zip(*connection.execute(self.statement()).all(), strict=True)) or [()] * 4
-        always, ever, accepted = (np.array(column, np.bool_) for column in flags)
-        return SessionEndings(np.array(at, np.int64), always, ever, accepted)
+    def read(self, connection: Connection) -> tuple[SessionEndings, SessionEndings]:
+        """The sessions inside a snapshot that is already open, by weighting and by the boost."""
+        at, *flags = list(zip(*connection.execute(self.statement()).all(), strict=True)) or [()] * 6
+        weighted, ever_weighted, boosted, ever_boosted, accepted = (np.array(column, np.bool_) for column in flags)
+        moments = np.array(at, np.int64)
+        return (
+            SessionEndings(moments, weighted, ever_weighted, accepted),
+            SessionEndings(moments, boosted, ever_boosted, accepted),
+        )
+
+
+@dataclass(frozen=True)
+class EndedSessions:
+    """The sessions of a scope that ended: whether each was accepted, and how many retrievals it logged there."""
+
+    scope: Scope
+    shape: LogShape = COMPLETE_SHAPE
+
+    def statement(self) -> Select[Any]:
+        """One row per session that has an outcome."""
+        log, sessions = self.shape.rows(self.scope), schema.sessions
+        its = and_(sessions.c.org_id == log.c.org_id, sessions.c.id == log.c.session_id)
+        return (
+            select(log.c.session_id, sessions.c.outcome == "accepted", func.count(log.c.retrieval.distinct()))
+            .select_from(log.join(sessions, its))
+            .where(self.scope.tenant(sessions), sessions.c.outcome.is_not(None))
+            .group_by(log.c.session_id, sessions.c.outcome)
+            .order_by(log.c.session_id)
+        )
+
+    def read(self, connection: Connection) -> dict[str, tuple[bool, int]]:
+        """Acceptance and retrievals by session, inside a snapshot that is already open."""
+        return {session: (accepted, count) for session, accepted, count in connection.execute(self.statement())}

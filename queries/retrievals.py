@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, Double, and_, case, cast, func, literal, select
 
+from queries.scores import is_finite
+
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Select, Subquery
 
@@ -29,7 +31,7 @@ def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[A
     """
     size = func.count()
     moved = (log.c.unweighted_rank < top) != (log.c.weighted_rank < top)
-    finite = and_(*(_is_finite(log.c[name]) for name in ("relevance_score", "feedback_weight", "weighted_score")))
+    finite = and_(*(is_finite(log.c[name]) for name in ("relevance_score", "feedback_weight", "weighted_score")))
     return select(
         log.c.org_id,
         log.c.retrieval,
@@ -81,8 +83,3 @@ def _is_permutation(rank: ColumnElement[int], size: ColumnElement[int]) -> Colum
             ),
         ),
     )
-
-
-def _is_finite(score: ColumnElement[float]) -> ColumnElement[bool]:
-    """True for a number, null for a missing one; in Postgres NaN equals itself and sorts above infinity."""
-    return and_(score > literal(float("-inf"), Double), score < literal(float("inf"), Double))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sqlalchemy import and_, cast, false, func, literal, null, select, text, true
+from sqlalchemy import and_, cast, false, func, literal, literal_column, null, select, text, true
 from sqlalchemy.types import Boolean, Double, Text
 
 from queries import schema
@@ -45,13 +45,14 @@ COLUMNS = text(
 
 @dataclass(frozen=True)
 class LogShape:
-    """Which of the recommended columns ``retrieval_ab_logs`` has, and about how many rows."""
+    """Which columns ``retrieval_ab_logs`` has of those recommended, whether ``propensity``, and about how many rows."""
 
     retrieval_id: bool = True
     created_at: bool = True
     injected: bool = True
     corroboration_boost: bool = True
     pipeline: bool = True
+    propensity: bool = False
     length: int = 0
 
     def retrieval(self, logs: FromClause = schema.retrieval_ab_logs) -> ColumnElement[str]:
@@ -64,6 +65,10 @@ class LogShape:
         """The share of the log that figures of a scope are drawn from; of one organization it is the whole."""
         can_be_drawn = scope.org is None and self.retrieval_id and self.created_at
         return round(DRAWN / self.length, 4) if can_be_drawn and self.length > FOLDED else WHOLE
+
+    def likelihood(self) -> ColumnElement[float]:
+        """How likely a row's retrieval was to get the order it got, where the store has a column for it."""
+        return cast(literal_column("retrieval_ab_logs.propensity") if self.propensity else null(), Double)
 
     def rows(self, scope: Scope, only: str | None = None, share: float = WHOLE) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.

@@ -38,6 +38,17 @@ KINDS = {
     "download_button": ("trigger_value", True),
 }
 
+VALUES = st.one_of(
+    st.just(("trigger_value", True)),
+    st.tuples(st.just("bool_value"), st.booleans()),
+    st.tuples(st.just("int_value"), st.integers(-(2**31), 2**31)),
+    st.tuples(st.just("double_value"), st.floats()),
+    st.tuples(st.just("string_value"), st.sampled_from(["on", "off", "absent", "org_b", WEIGHTING, ""]) | st.text()),
+    st.tuples(
+        st.just("string_array_value"), st.lists(st.sampled_from(["on", "org_a", "org_b"]) | st.text(), max_size=3)
+    ),
+)
+
 
 @pytest.fixture(scope="module")
 def database(cluster: Cluster, template: str) -> Iterator[str]:
@@ -129,15 +140,17 @@ class TestViewers:
             assert viewer.bodies("exception") == []
         assert (features_text(keeper, "org_a"), audit_rows(keeper, "org_a")) == before
 
-    def test_nor_any_message_made_of_random_ids(self, server: AppServer, keeper: Owner) -> None:
+    @pytest.mark.parametrize("examples", [30, pytest.param(500, marks=pytest.mark.long)])
+    def test_nor_any_message_made_of_random_ids(self, server: AppServer, keeper: Owner, examples: int) -> None:
+        with visit(server, "otto") as operator:
+            stolen = list(widgets(operator.run()))
+            stolen += widgets(operator.run({operator.widget("button", "Review 1 change").id: ("trigger_value", True)}))
         before = features_text(keeper, "org_a"), audit_rows(keeper, "org_a")
         with visit(server, "vera") as viewer:
-            known = list(widgets(viewer.run()))
+            known = list(widgets(viewer.run())) + stolen
 
-            @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
-            @given(st.dictionaries(st.sampled_from(known) | st.text(max_size=30), st.sampled_from([
-                ("trigger_value", True), ("bool_value", True), ("string_value", "on"), ("int_value", 3),
-            ]), max_size=4))  # fmt: skip
+            @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+            @given(st.dictionaries(st.sampled_from(known) | st.text(max_size=30), VALUES, min_size=1, max_size=6))
             def send(values: dict[str, tuple[str, Any]]) -> None:
                 viewer.run({name: value for name, value in values.items() if name.isprintable()})
 

@@ -333,7 +333,18 @@ def test_a_guard_taken_away_turns_a_test_red(sabotage: Sabotage, tmp_path: Path)
     assert source.count(sabotage.found) == 1, f"{sabotage.file} no longer has this guard as it was"
     target.write_text(source.replace(sabotage.found, sabotage.instead))
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *sabotage.tests],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "long or not long",
+            *sabotage.tests,
+        ],
         cwd=copy,
         env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
         check=False,

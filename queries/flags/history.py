@@ -72,13 +72,14 @@ def _rows(*more: ColumnElement[Any]) -> Select[Any]:
 
 @dataclass(frozen=True)
 class FlagHistory:
-    """Changes newest first; ``before`` is the id of the entry that the page before ended with."""
+    """Changes newest first; ``before`` is the id of the entry that the page before ended with, ``skip`` leaves out."""
 
     scope: Scope
     flag: str | None = None
     words: str | None = None
     before: int | None = None
     size: int = PAGE
+    skip: int = 0
     row: ClassVar[type] = FlagChangeRow
     limit: ClassVar[float] = AGGREGATE
 
@@ -95,7 +96,7 @@ class FlagHistory:
             at = select(last.c.changed_at).where(last.c.id == self.before).scalar_subquery()
             wanted.append(tuple_(audit.c.changed_at, audit.c.id) < tuple_(at, literal(self.before, BigInteger)))
         newest_first = (audit.c.changed_at.desc(), audit.c.id.desc())
-        return _rows().where(*wanted).order_by(*newest_first).limit(self.size)
+        return _rows().where(*wanted).order_by(*newest_first).limit(self.size).offset(self.skip)
 
 
 @dataclass(frozen=True)

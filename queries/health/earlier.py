@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import DateTime, Double, and_, case, cast, exists, func, literal, or_, select
+from sqlalchemy import DateTime, Double, and_, case, cast, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import schema
 from queries.engine import AGGREGATE
 from queries.health.stored import COLLAPSED, SETTLED, STALE, UsageRow
 from queries.organizations import in_scope
+from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class EarlierWeights:
         )
         told = exists().where(history.c.org_id == table.c.org_id, history.c.observation_id == table.c.id)
         weight = cast(func.coalesce(changed.c.previous_weight, table.c.weight), Double)
-        finite = and_(weight > literal(float("-inf"), Double), weight < literal(float("inf"), Double))
+        finite = is_finite(weight)
         known = and_(finite, or_(weight == UNTOUCHED, changed.c.observation_id.is_not(None), told))
         its_own = and_(changed.c.org_id == table.c.org_id, changed.c.observation_id == table.c.id)
         return (

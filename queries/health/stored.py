@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, Double, and_, cast, func, literal, select
+from sqlalchemy import BigInteger, Double, and_, cast, func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
+from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Weights:
         table = schema.observations
         # a platform may keep weights as numeric: they are read as doubles everywhere
         weight = cast(table.c.weight, Double)
-        finite = and_(weight > literal(float("-inf"), Double), weight < literal(float("inf"), Double))
+        finite = is_finite(weight)
         return (
             select(
                 table.c.org_id,

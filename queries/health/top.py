@@ -13,6 +13,7 @@ from queries import own_schema, schema
 from queries.engine import AGGREGATE
 from queries.observation.life import datable
 from queries.organizations import shown_name
+from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class TopObservations:
         severity: ColumnElement[Any] = cast(null(), Double)
         voices: ColumnElement[Any] = cast(null(), Integer)
         weight = cast(table.c.weight, Double)
-        finite = and_(weight > literal(float("-inf"), Double), weight < literal(float("inf"), Double))
+        finite = is_finite(weight)
         chosen: ColumnElement[bool] = and_(finite, retrieved > 0)
         order: tuple[ColumnElement[Any], ...] = (weight.desc(), retrieved.desc())
         if self.kind == "lowest":

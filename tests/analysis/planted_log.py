@@ -80,3 +80,29 @@ def plant_organization(owner: Owner, org: str, name: str | None = None, **column
         )
     plant(owner, org, "sound")
     return org
+
+
+def plant_explored(owner: Owner, org: str) -> str:
+    """An organization that drew one order in four at random, and logged how likely each was: one session a retrieval.
+
+    120 got the order of their weights (propensity 0.75, 96 accepted), 40 the order without: of these 20 with
+    propensity 0.25 (2 accepted) and 20 with 0.5 (8 accepted). The sound retrieval has no session that ended.
+    """
+    plant_organization(owner, org)
+    owner.execute("alter table retrieval_ab_logs add column propensity double precision")
+    drawn = {"after": [0, 1, 2], "injected": [True, True, False]}
+    for kind, count, accepted, likely, changed in (
+        ("weighted", 120, 96, 0.75, {}),
+        ("rare", 20, 2, 0.25, drawn),
+        ("even", 20, 8, 0.5, drawn),
+    ):
+        made = [plant(owner, org, f"{kind}-{number}", **changed) for number in range(count)]
+        for number in range(count):
+            outcome = "accepted" if number < accepted else "rejected"
+            sample.add_session(owner, org, f"session-{kind}-{number}", outcome)
+        say_likely(owner, made, likely)
+    return org
+
+
+def say_likely(owner: Owner, retrievals: list[UUID], propensity: float | None) -> None:
+    owner.execute("update retrieval_ab_logs set propensity = %s where retrieval_id = any(%s)", (propensity, retrievals))

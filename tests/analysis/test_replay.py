@@ -70,6 +70,9 @@ def test_as_logged_is_the_log_to_the_last_rank(replayers: dict[str, Replayer], d
                 "where org_id = %s",
                 (org,),
             ).fetchall()
+            lost = connection.execute(
+                "select count(distinct retrieval_id) from demo.lost_rows where org_id = %s", (org,)
+            ).fetchone()
         logged = {(retrieval, id_): (rank, injected) for retrieval, id_, rank, injected in rows}
         seen = 0
         for found in replayer.under(AS_LOGGED):
@@ -80,6 +83,11 @@ def test_as_logged_is_the_log_to_the_last_rank(replayers: dict[str, Replayer], d
                 seen += 1
         result = replayer.replay(AS_LOGGED)
         assert (result.changed, result.entered, result.left, result.rbo, result.tau) == (0, 0, 0, 1.0, 1.0)
+        # nothing was left out because it did not come out as logged: only what the demo's log lost on purpose
+        assert lost is not None
+        assert (lost[0] > 0) is (org == "org_lumenfield")
+        assert result.coverage.reasons == ((("incomplete", lost[0]),) if lost[0] else ())
+        assert result.coverage.logged == len({retrieval for retrieval, _ in logged})
         assert seen == sum(group.id.size for group in replayer.pool.groups) > 500
 
 
@@ -213,10 +221,8 @@ class TestSettings:
 
     def test_a_pipeline_means_the_numbers_it_names(self) -> None:
         text = "Relevance~~Corroboration~scale~0.3~~Mmr~k~7~lam~0.5~duplicate_threshold~0.9~~TokenBudget~tokens~300"
-        expected = WhatIf(
-            weighting=False, boost=0.3, lam=0.5, duplicate=0.9, chosen=7, budget=300, bits=5, count_by=CountBy.AGENTS
-        )
-        assert what_if(from_text(text), 5, CountBy.AGENTS) == expected
+        expected = WhatIf(weighting=False, boost=0.3, lam=0.5, duplicate=0.9, chosen=7, budget=300)
+        assert what_if(from_text(text)) == expected
 
     def test_no_pipeline_is_as_logged(self) -> None:
         assert what_if(None).as_logged

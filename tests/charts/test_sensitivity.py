@@ -60,7 +60,7 @@ def test_weeks_around_a_switch_are_shares() -> None:
     weeks = pd.DataFrame(
         {
             "begins": ["2026-01-01", "2026-01-08"],
-            "weighting": [True, False],
+            "on": [True, False],
             "sessions": [10, 4],
             "accepted": [9, 1],
         }

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis import impact
+from analysis.impact import FLOOR
 from analysis.ratios import split
 from charts.impact import delta_histogram, rank_map
 from charts.impact_parts import weight_histogram
@@ -42,17 +44,23 @@ def demo(filled: str) -> Iterator[Store]:
     store.close()
 
 
+def stored(filled: str, statement: str) -> pd.DataFrame:
+    engine = make_engine(filled, name="pandas")
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(statement)
+        frame = pd.DataFrame(found.all(), columns=list(found.keys()))
+    engine.dispose()
+    return frame
+
+
 @pytest.fixture(scope="module")
 def log(filled: str) -> pd.DataFrame:
     """The whole log beside its sessions, as it is stored."""
-    engine = make_engine(filled, name="pandas")
-    with engine.connect() as connection:
-        found = connection.exec_driver_sql(
-            """select l.*, l.retrieval_id::text as retrieval, l.observation_id::text as observation, s.outcome
-                 from retrieval_ab_logs l left join sessions s on s.org_id = l.org_id and s.id = l.session_id"""
-        )
-        frame = pd.DataFrame(found.all(), columns=list(found.keys()))
-    engine.dispose()
+    frame = stored(
+        filled,
+        """select l.*, l.retrieval_id::text as retrieval, l.observation_id::text as observation, s.outcome
+             from retrieval_ab_logs l left join sessions s on s.org_id = l.org_id and s.id = l.session_id""",
+    )
     numbers = ["relevance_score", "feedback_weight", "weighted_score", "corroboration_boost"]
     frame[numbers] = frame[numbers].astype("float64")
     return frame
@@ -207,6 +215,71 @@ def test_the_list_and_the_movers_lead_with_the_most_changed(both: Any) -> None: 
     movers = demo.ask(Movers(chosen)).set_index("observation_id")
     assert movers["places"].to_dict() == expected["sum"].to_dict()
     assert movers["retrievals"].to_dict() == expected["size"].to_dict()
+
+
+def test_movers_have_the_weight_of_today_and_the_last_forty_before(both: Any, filled: str) -> None:  # noqa: ANN401
+    demo, chosen, _, rows = both
+    weight = stored(filled, "select id::text as id, weight from observations").set_index("id")["weight"]
+    steps = stored(
+        filled,
+        "select id, observation_id::text as observation, new_weight, recorded_at from observation_weight_history",
+    ).sort_values(["recorded_at", "id"])
+    moved = (rows["unweighted_rank"] - rows["weighted_rank"]).groupby(rows["observation"])
+    movers = demo.ask(Movers(chosen)).set_index("observation_id")
+    assert len(movers) > 2
+    for id_, mover in movers.iterrows():
+        assert mover["weight"] == weight[str(id_)]
+        history = steps.loc[steps["observation"] == id_, "new_weight"].astype("float64")
+        assert list(mover["weights"]) == list(history.tail(40))
+        places = moved.get_group(id_)
+        assert (mover["up"], mover["down"]) == ((places > 0).sum(), (places < 0).sum())
+    # what was moved has a history, and the last of it is what it weighs
+    assert all(mover["weights"][-1] == pytest.approx(mover["weight"]) for _, mover in movers.iterrows())
+
+
+@pytest.mark.parametrize("floor", [FLOOR, 10])
+def test_the_intervals_are_those_of_sessions_drawn_again(
+    demo: Store,
+    counted: Any,  # noqa: ANN401 - a function
+    floor: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every session a row, drawn again with its outcome: the slow way, by a generator of its own."""
+    monkeypatch.setattr(impact, "FLOOR", floor)
+    chosen = Selection(Scope.of_days(EVERYTHING, LAST - timedelta(days=2 * DAYS - 1), LAST))
+    asked = demo.ask(SessionOutcomes(chosen))
+    found = impact.compare_outcomes(
+        {(bool(c), None if pd.isna(o) else str(o)): int(n) for c, o, n in asked.itertuples(index=False)}
+    )
+    each = counted(None)
+    known = each[(each["kind"] == "comparable") & each["block_known"].notna()]
+    sessions = known.groupby(["org_id", "session"]).agg({"block_changed": "any", "outcome": "first"})
+    ended = sessions[sessions["outcome"].notna()]
+    random, shares = np.random.default_rng(9), {}
+    for mix in (found.changed, found.kept):
+        side = ended.loc[ended["block_changed"] == mix.changed, "outcome"].reset_index(drop=True)
+        assert mix.open_sessions == (sessions["outcome"].isna() & (sessions["block_changed"] == mix.changed)).sum()
+        assert mix.judged == len(side)
+        if len(side) < floor:
+            assert mix.shares is None
+            continue
+        drawn = [side.sample(len(side), replace=True, random_state=random).value_counts() for _ in range(2_000)]
+        shares[mix.changed] = pd.DataFrame(drawn).reindex(columns=list(impact.OUTCOMES)).fillna(0) / len(side)
+        assert mix.shares is not None
+        for name, told in zip(impact.OUTCOMES, mix.shares, strict=True):
+            assert told.value == pytest.approx((side == name).mean())
+            # a share moves in steps of one session; so may the ends of its interval
+            ends = shares[mix.changed][name].quantile([0.025, 0.975])
+            assert [told.low, told.high] == pytest.approx(list(ends), abs=1.01 / len(side))
+    assert (found.accepted is None) is (floor == FLOOR)  # a small demo has about twenty sessions on one side
+    if found.accepted is None:
+        return
+    apart = shares[True]["accepted"] - shares[False]["accepted"]
+    assert found.accepted.value == pytest.approx(
+        (ended.loc[ended["block_changed"], "outcome"] == "accepted").mean()
+        - (ended.loc[~ended["block_changed"].astype(bool), "outcome"] == "accepted").mean()
+    )
+    assert [found.accepted.low, found.accepted.high] == pytest.approx(list(apart.quantile([0.025, 0.975])), abs=0.02)
 
 
 def test_outcomes_count_each_session_once(both: Any) -> None:  # noqa: ANN401

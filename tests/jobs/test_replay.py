@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+import shlex
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analysis.replay import replay
-from analysis.replay_settings import what_if
+from analysis.replay_command import command
+from analysis.replay_settings import WhatIf, what_if
+from jobs.__main__ import parser
+from jobs.replay import chosen, scope_of
 from queries.engine import Store, make_engine
-from queries.scope import Reach, Scope
+from queries.scope import Reach, Scope, is_storable
+from ranking.clusters import CountBy
+from ranking.feedback import Normalise
 from ranking.pipeline_text import from_text
 from tests.jobs.command import jobs
 from tests.jobs.conftest import NOW
@@ -39,6 +47,63 @@ def test_the_figures_are_those_of_the_page(readable: str) -> None:
     store.close()
     assert json.loads(run.stdout) == json.loads(json.dumps(expected.to_json()))
     assert expected.changed > 0
+
+
+class TestKnobs:
+    """What-if's own knobs beside a pipeline: each as logged until it is named."""
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ((), WhatIf()),
+            (("--weighting", "off"), WhatIf(weighting=False)),
+            (("--weighting=on", "--normalise=minmax"), WhatIf(weighting=True, normalise=Normalise.MINMAX)),
+            (("--boost=0", "--lambda=0.5", "--duplicate=0.9"), WhatIf(boost=0.0, lam=0.5, duplicate=0.9)),
+            (("--boost=0.2", "--bits=5", "--count-by=agents"), WhatIf(boost=0.2, bits=5, count_by=CountBy.AGENTS)),
+            (("--budget", "300"), WhatIf(budget=300)),
+            # a stage that a pipeline does not name is off, and a knob goes before it
+            (("--pipeline", "Relevance"), WhatIf(weighting=False, boost=0.0)),
+            (("--pipeline", "Relevance", "--boost", "logged"), WhatIf(weighting=False)),
+            (("--pipeline", "Relevance", "--weighting", "logged"), WhatIf(boost=0.0)),
+            (("--preset", "INTENDED", "--boost=logged", "--budget=90"), WhatIf(weighting=True, head=20, budget=90)),
+            (
+                (
+                    "--pipeline",
+                    "Relevance~~Mmr~k~20~lam~0.9~~TokenBudget~tokens~400",
+                    "--lambda=off",
+                    "--budget=logged",
+                ),
+                WhatIf(weighting=False, boost=0.0, chosen=20),
+            ),
+        ],
+    )
+    def test_a_knob_is_as_logged_until_it_is_turned(self, options: tuple[str, ...], expected: WhatIf) -> None:
+        assert chosen(parser().parse_args(["replay", "--org", "org_alder", *options])) == expected
+
+    @given(
+        st.builds(
+            WhatIf,
+            weighting=st.none() | st.booleans(),
+            normalise=st.sampled_from(Normalise),
+            boost=st.none() | st.floats(0, 10),
+            bits=st.integers(0, 64),
+            count_by=st.sampled_from(CountBy),
+            lam=st.none() | st.floats(0, 1),
+            duplicate=st.floats(0, 1, exclude_min=True),
+            budget=st.none() | st.integers(0, 10_000),
+        ),
+        st.text(min_size=1).filter(is_storable),
+        st.none() | st.text(min_size=1).filter(is_storable),
+    )
+    def test_a_line_to_copy_means_the_settings_it_was_made_of(
+        self, settings: WhatIf, org: str, project: str | None
+    ) -> None:
+        scope = Scope.of_days(Reach((org,)), date(2026, 1, 5), date(2026, 2, 3), org, project)
+        line = shlex.split(command(settings, scope))
+        assert line[:4] == ["python", "-m", "jobs", "replay"]
+        args = parser().parse_args(line[3:])
+        assert chosen(args) == settings
+        assert scope_of(args) == scope
 
 
 def test_in_words(readable: str) -> None:

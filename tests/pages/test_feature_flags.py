@@ -7,11 +7,14 @@ from uuid import uuid4
 
 import pytest
 
+from controls import flag_history
 from controls.flag_confirm import SENT, Sent, Staged
+from jobs.worker_pool import CANCELLED
 from queries.engine import Store, make_engine
 from queries.flags import applying
 from queries.scope import Reach
 from tests import sample
+from tests.jobs.test_worker import until
 from tests.pages.application import application
 from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
 from tests.queries.test_flag_changes import MALFORMED, ONLY_JSON
@@ -103,6 +106,45 @@ class TestChange:
         ) in listed
         assert test.text_area(key="flag_reason").value == ""
         assert live_and_audited(owner) == ("absent", None)
+
+    def test_many_are_previewed_by_the_worker_as_one_is_by_the_page(self, address: str, owner: Owner) -> None:
+        others = [f"org_{letter}" for letter in "cdefg"]
+        for number, org in enumerate(others):
+            sample.add_organization(owner, org, org.upper())
+            add_weighed(owner, org, add_observed(owner, org), number)
+        alone = {}
+        for org in ("org_a", "org_g"):
+            with application(address, target=org) as test:
+                alone[org] = opened(test).dataframe[1].value.iloc[0].to_dict()
+        with application(address) as test:
+            test.query_params["target"] = ["org_a", *others]
+            opened(test)
+            until(lambda: not test.run().get("progress") and len(test.dataframe) > 1, limit=60)
+            shown = test.dataframe[1].value
+            told = {row["organization"]: row.to_dict() for _, row in shown.iterrows()}
+            test.button(key="review").click().run()
+            listed = [line.value for line in test.text]
+        assert told["Acme"] == alone["org_a"]
+        assert told["ORG_G"] == alone["org_g"]
+        assert [told[org.upper()]["replayed"] for org in others] == [f"{n} of {n}" for n in range(5)]
+        assert told["ORG_C"]["note"] == "nothing was logged in these days: the effect is unknown"
+        assert any("Preview: 200 flips per 100 retrievals" in line for line in listed)
+
+    def test_stopped_previews_leave_the_change_possible(self, address: str, owner: Owner) -> None:
+        for letter in "cdef":
+            sample.add_organization(owner, f"org_{letter}")
+        with application(address) as test:
+            test.query_params["target"] = ["org_c", "org_d", "org_e", "org_f"]
+            opened(test)
+            assert test.get("progress")
+            assert "review" not in [button.key for button in test.button]
+            next(button for button in test.button if button.label == "Cancel").click().run()
+            assert set(test.dataframe[1].value["note"]) == {f"no preview: {CANCELLED}"}
+            assert "review" in [button.key for button in test.button]
+            next(button for button in test.button if button.label == "Try again").click().run()
+            until(lambda: not test.run().get("progress") and len(test.dataframe) > 1, limit=60)
+            notes = set(test.dataframe[1].value["note"])
+        assert notes == {"nothing was logged in these days: the effect is unknown"}
 
     def test_a_link_marks_the_rows_it_names_and_no_other(self, address: str) -> None:
         with application(address) as test:
@@ -261,6 +303,20 @@ class TestHistory:
         assert head.startswith("Not understood in this link, and ignored: Flag, New state, Preview on the last, Stale")
         assert history.startswith("Not understood in this link, and ignored: Page of the history.")
         assert len(test.dataframe[-1].value) == 50
+
+    def test_a_history_longer_than_a_file_says_so(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        def told(**filters: str) -> list[str]:
+            with application(address, **filters) as test:
+                opened(test)
+            return [caption.value for caption in test.caption if caption.value.startswith("A file holds")]
+
+        assert told() == []
+        monkeypatch.setattr(flag_history, "MOST", 60)
+        assert told() == []
+        monkeypatch.setattr(flag_history, "MOST", 59)
+        (said,) = told()
+        assert said.startswith("A file holds the newest 59 changes and there are more: choose an organization")
+        assert told(org="org_a") == []
 
     def test_one_organization_and_words(self, address: str) -> None:
         with application(address, org="org_a", words="reason 1") as test:

@@ -277,6 +277,9 @@ class TestOpened:
             assert "No such retrieval: it does not exist here, or you may not see it" in said(test)
 
 
+COUNTED_APART = ("2 with a score or weight that is no number", "2 logged incompletely", "Formed of 6")
+
+
 class TestNoNumbers:
     """HOS-5: whatever stands in the log, it opens, and what is no number is called so."""
 
@@ -284,26 +287,27 @@ class TestNoNumbers:
     def test_a_score_or_weight(self, address: str, owner: Owner, value: float | None) -> None:
         made = swapped("odd", 2, 5)
         made.rows[0].relevance = made.rows[1].weight = made.rows[2].weighted = value
-        shown = self.opened(address, owner, made)
         finite = value is not None and math.isfinite(value)
+        shown = self.opened(
+            address, owner, made, "Formed of 6" if finite else "2 with a score or weight that is no number"
+        )
         assert shown["formula"].str.endswith("(not a number)").sum() == (0 if finite else 3)
 
     @pytest.mark.parametrize("rank", [None, -1, 2**31 - 1, -(2**31)], ids=str)
     def test_a_rank(self, address: str, owner: Owner, rank: int | None) -> None:
         made = swapped("odd", 2, 5)
         made.rows[0].before = made.rows[1].after = rank
-        shown = self.opened(address, owner, made)
+        shown = self.opened(address, owner, made, "2 logged incompletely")
         if rank is None:
             assert list(shown["moved"]).count("—") == 2
 
-    def opened(self, address: str, owner: Owner, made: Retrieval) -> Any:  # noqa: ANN401 - a frame
+    def opened(self, address: str, owner: Owner, made: Retrieval, due: str) -> Any:  # noqa: ANN401 - a frame
         plant(owner, [made])
         with application(address, org="org_a", retrieval=str(made.id), part="weights") as test:
             test.switch_page(PAGE).run()
             assert not test.exception
             assert not test.error
-            counted_apart = "2 with a score or weight that is no number", "2 logged incompletely", "Formed of 6"
-            assert any(words in said(test) for words in counted_apart)
+            assert [words for words in COUNTED_APART if words in said(test)] == [due]
             return test.dataframe[1].value
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 from uuid import uuid5
 
 import pytest
 
+from controls.messages import number, percent
 from tests import sample
-from tests.analysis.planted_log import plant, plant_organization
+from tests.analysis.planted_log import plant, plant_explored, plant_organization
+from tests.conftest import NOW
 from tests.hostile import TEXTS
+from tests.jobs.command import jobs
 from tests.jobs.test_worker import until
 from tests.pages.application import application
 
@@ -135,7 +139,23 @@ def test_outcomes_say_what_cannot_be_said(page: Any) -> None:  # noqa: ANN401 - 
     said = " ".join(line.value for line in test.markdown)
     assert "Rank effects, for 66.7 % of the logged retrievals" in said
     assert "Not estimable." in said
-    assert any(caption.value == "No session with a retrieval has ended yet." for caption in test.caption)
+    assert sum(caption.value == "No session with a retrieval has ended yet." for caption in test.caption) == 2
+
+
+def test_outcomes_are_reweighted_where_propensities_were_logged(
+    cluster: Cluster, store_database: str, owner: Owner
+) -> None:
+    plant_explored(owner, "org_a")
+    with application(cluster.plain_url("dash_read", store_database), org="org_a", w="off", show="outcomes") as test:
+        opened(test)
+    said = " ".join(line.value for line in test.markdown)
+    assert "Accepted sessions: 20 % under these settings" in said
+    assert "66.2 % as it was." in said
+    assert "Not estimable" not in said
+    shown = {label: value for label, (value, _) in figures(test).items()}
+    names = ("Effective sample", "Largest weight", "Clipped", "Mean weight")
+    assert [shown[name] for name in names] == ["36", "4", "0 %", "0.75"]
+    assert any("part of what these settings choose was never tried" in caption.value for caption in test.caption)
 
 
 def test_without_an_organization_or_a_log_the_page_says_what_to_do(address: str) -> None:
@@ -145,3 +165,38 @@ def test_without_an_organization_or_a_log_the_page_says_what_to_do(address: str)
     with application(address, org="org_b") as test:
         opened(test, until_shown="info")
         assert test.info[0].value.startswith("No retrievals in this scope.")
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        {"w": "off"},
+        {"boost": "0.3", "bits": "5", "by": "agents", "tokens": "200"},
+        pytest.param({}, marks=pytest.mark.long),
+        pytest.param({"w": "on", "norm": "minmax", "boost": "0"}, marks=pytest.mark.long),
+        pytest.param({"w": "off", "lam": "0.7", "dup": "0.9"}, marks=pytest.mark.long),
+    ],
+    ids=str,
+)
+def test_the_line_to_copy_gives_the_figures_shown(cluster: Cluster, demo_database: str, turned: dict[str, str]) -> None:
+    """On an organization whose boost is logged: a knob that is not turned stays as logged, not off."""
+    address = cluster.plain_url("dash_read", demo_database)
+    days = {"window": "custom", "from": "2025-12-01", "to": NOW.date().isoformat()}
+    with application(address, org="org_tidewater", **days, **turned) as test:
+        opened(test)
+        seen, line = figures(test), shlex.split(test.code[0].value)
+    run = jobs(*line[3:], "--json", DATABASE_URL=address)
+    assert (run.returncode, run.stderr) == (0, "")
+    found = json.loads(run.stdout)
+    count = found["coverage"]["replayed"]
+    assert seen == {
+        "Order changed": (percent(found["changed"], count), f"{number(found['changed'])} retrievals"),
+        "Top 5 changed": (percent(found["top_changed"], count), f"{number(found['top_changed'])} retrievals"),
+        "Mean RBO": (f"{found['rbo']:.3g}", ""),
+        "Mean τ-b": (f"{found['tau']:.3g}", ""),
+        "Flips per 100": (
+            f"{100 * (found['entered'] + found['left']) / count:.3g}",
+            f"▲ {number(found['entered'])} ▼ {number(found['left'])}",
+        ),
+    }
+    assert bool(found["changed"]) is bool(turned)
