@@ -222,7 +222,7 @@ def _listed(found: Contradiction, least: float, most: float, project: str | None
 
 def _origins(rows: list[ObservedRow], wanted: set[str]) -> dict[str, Origin]:
     """Where statements came from, and how many of their project say the same."""
-    clusters = cluster_near_duplicates(_columns(rows))
+    clusters = cluster_near_duplicates(_columns(rows), disputes=())
     found = {}
     for row, number in zip(rows, clusters.cluster.tolist(), strict=True):
         if row.id in wanted:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -22,6 +21,7 @@ from analysis.corroboration_rows import cluster_rows
 from analysis.corroboration_view import Nearness, view
 from benchmarks._bars import held, over
 from benchmarks._corpus import plain_corpus, skewed_corpus
+from benchmarks._timing import Spent, timed
 from queries import embedded
 from queries.engine import Store, make_engine
 from queries.migrate import migrate
@@ -36,13 +36,6 @@ SIZE, QUICK = 10_000, 2_000
 RETRIEVALS, CANDIDATES = 500, 20
 FIRST_AT_MOST, MOVE_AT_MOST = 2.0, 0.5  # seconds
 MOVES = (3, 4, 5, 8, 2, 12, 3, 16)
-
-
-class Spent(NamedTuple):
-    """Seconds by the clock, and of this process's own computing."""
-
-    clock: float
-    own: float
 
 
 @contextmanager
@@ -147,16 +140,6 @@ def _until_figures(page: AppTest) -> float:
     while not page.metric:
         page.run()
     return time.perf_counter() - started
-
-
-def timed(work: Callable[[], object], times: int = 3) -> Spent:
-    """Seconds by the clock and of this process's own computing, of the fastest run; the second bears a busy machine."""
-    spent = []
-    for _ in range(times):
-        clock, own = time.perf_counter(), time.process_time()
-        work()
-        spent.append(Spent(time.perf_counter() - clock, time.process_time() - own))
-    return min(spent)
 
 
 def row(what: str, spent: Spent | float, limit: float | None = None) -> dict[str, object]:

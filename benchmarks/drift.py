@@ -4,13 +4,12 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -21,6 +20,7 @@ from analysis.drift_json import from_text, search_in_worker
 from analysis.drift_search import STEPS, search
 from analysis.drift_standing import standing_search
 from benchmarks._bars import held, over
+from benchmarks._timing import Spent, timed
 from benchmarks.contradictions import observations
 from jobs.aggregation import refresh
 from queries import embedded
@@ -37,13 +37,6 @@ SIZE, QUICK = 10_000, 2_000
 RETRIEVALS, CANDIDATES = 2_000, 20
 FIRST_AT_MOST, MOVE_AT_MOST = 2.0, 0.5  # seconds
 MOVES = (0.45, 0.5, 0.6, 0.3, 0.9, 0.35, 0.7, 0.5)
-
-
-class Spent(NamedTuple):
-    """Seconds by the clock, and of this process's own computing."""
-
-    clock: float
-    own: float
 
 
 @contextmanager
@@ -137,16 +130,6 @@ def _until_figures(page: AppTest) -> float:
     while not page.metric:
         page.run()
     return time.perf_counter() - started
-
-
-def timed(work: Callable[[], object], times: int = 3) -> Spent:
-    """Seconds by the clock and of this process's own computing, of the fastest run; the second bears a busy machine."""
-    spent = []
-    for _ in range(times):
-        clock, own = time.perf_counter(), time.process_time()
-        work()
-        spent.append(Spent(time.perf_counter() - clock, time.process_time() - own))
-    return min(spent)
 
 
 def row(what: str, spent: Spent | float, limit: float | None = None) -> dict[str, object]:

@@ -46,10 +46,10 @@ def cluster_near_duplicates(
     """Connected components of near observations, two at least; canonical = highest weight, then earliest, then id.
 
     3 bits and the newest 10 000 are Rensei's (000), cosine 0.94 is Memsense's duplicate threshold (002). ``disputes``
-    are pairs of ids (of rows, where there are no ids) that contradict each other; only those with a canonical count. To
-    leave the disputed out, pairs that are not given are looked for. ``hashed`` are kept fingerprints of every row, so
-    that no text is hashed again; ``linked`` are kept links of every row, so that no pair is looked for again. Where the
-    vectors behind the links are not given, diameters are NaN: not measured.
+    are pairs of ids (of rows, where there are no ids) that contradict each other; only those with a canonical count.
+    Where they are not given, they are looked for in the texts of clusters' members. ``hashed`` are kept fingerprints of
+    every row, so that no text is hashed again; ``linked`` are kept links of every row, so that no pair is looked for
+    again. Where the vectors behind the links are not given, diameters are NaN: not measured.
     """
     method, count_by = Method(method), CountBy(count_by)
     threshold = check_threshold(threshold)
@@ -68,9 +68,12 @@ def cluster_near_duplicates(
     cluster = np.full(seen.count, -1)
     cluster[found.rows] = found.number
     canonical = _canonical(seen, found)
-    if disputes is None:
-        disputes = _disputes(seen, found.rows) if exclude_disputed else ()
-    contradicts = _contradicts(seen, disputes, cluster, canonical)
+    if disputes is not None:
+        contradicts = _contradicts(seen, disputes, cluster, canonical)
+    elif exclude_disputed or "content" in seen.columns:
+        contradicts = _looked_for(seen, found, canonical)
+    else:
+        contradicts = np.zeros(seen.count, np.bool_)
     agents, sessions = seen.codes("agent"), seen.codes("session")
     heard = ~contradicts[found.rows] if exclude_disputed else np.ones(len(found.rows), np.bool_)
     voices = found._replace(rows=found.rows[heard], number=found.number[heard])
@@ -148,11 +151,20 @@ def _canonical(seen: Observations, found: _Found) -> Positions:
     return rows[order[np.flatnonzero(np.diff(found.number[order], prepend=-1))]]
 
 
-def _disputes(seen: Observations, rows: Positions) -> list[tuple[Any, Any]]:
-    """The contradictions among the rows that are in a cluster; others cannot be in dispute with a canonical."""
-    names = rows if seen.ids is None else seen.ids[rows]
-    found = detect_contradictions(taken(seen["content"], rows))
-    return [(names[one.older], names[one.newer]) for one in found]
+def _looked_for(seen: Observations, found: _Found, canonical: Positions) -> Flags:
+    """Which rows contradict the canonical of their cluster, by their texts, equal ones read once."""
+    flags = np.zeros(seen.count, np.bool_)
+    column = taken(seen["content"], found.rows)
+    texts = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    code: dict[str, int] = {}
+    # by embedding, a row may have no text
+    said = np.array([code.setdefault(text or "", len(code)) for text in texts], np.int64)
+    spoken = np.empty(seen.count, np.int64)
+    spoken[found.rows] = said
+    disputed = {pair for one in detect_contradictions(list(code)) for pair in (one.ids, one.ids[::-1])}
+    asked = zip(said.tolist(), spoken[canonical[found.number]].tolist(), strict=True)
+    flags[found.rows] = [pair in disputed for pair in asked]
+    return flags
 
 
 def _contradicts(

@@ -66,19 +66,24 @@ def contradicts(one: str, other: str, threshold: float = THRESHOLD, opposition_p
 def classify(old: str, new: str, threshold: float = THRESHOLD, opposition_pairs: Pairs = DEFAULT_PAIRS) -> Verdict:
     """Whether the newer text restates the older, updates it (every kind of conflict), or speaks of something else."""
     within("threshold", threshold, 0, 1)
-    if conflict_between(old, new, compiled(opposition_pairs), threshold) is not None:
+    oppositions = compiled(opposition_pairs)
+    if conflict_between(old, new, oppositions, threshold) is not None:
         return Verdict.UPDATE
-    return Verdict.RESTATEMENT if _restates(old, new) else Verdict.DISTINCT
+    return Verdict.RESTATEMENT if _restates(old, new, oppositions) else Verdict.DISTINCT
 
 
-def _restates(old: str, new: str) -> bool:
+def _restates(old: str, new: str, oppositions: Oppositions) -> bool:
     olds, news = claims_of(old).claims, claims_of(new).claims
     if extends(old, new):
         return bool(olds and news)
-    return any(_says_the_same(one, other) for _, one in olds for _, other in news)
+    return any(_says_the_same(one, other, oppositions) for _, one in olds for _, other in news)
 
 
-def _says_the_same(one: Claim, other: Claim) -> bool:
+def _says_the_same(one: Claim, other: Claim, oppositions: Oppositions) -> bool:
+    opposed = any(not other.said.keys().isdisjoint(oppositions.against.get(word, ())) for word in one.said)
+    # "is not enabled" restates "is disabled", and no claim restates its own denial
+    if (one.negated != other.negated) != opposed:
+        return False
     pair = align(one, other)
     values = len(one.slots) - len(pair.a_slots)
     shared = len(pair.strong) + values

@@ -24,7 +24,7 @@ _JOINS = frozenset({"and", "but", "where"})
 OWNERS = frozenset({"the", "our", "my", "your", "this", "these", "those", "all", "each", "every"})
 # how many tokens no aside has, and how many words of its own a clause needs after a colon or a dash
 _LONG_ASIDE = 5
-_CLAUSE = 4
+CLAUSE = 4
 
 
 class Clause(NamedTuple):
@@ -51,7 +51,7 @@ def _stands_alone(tokens: list[Token], at: int) -> bool:
             break
         content += token.kind == "word" and token.lower not in STOP
         verb = verb or is_verb_form(token)
-    return content >= _CLAUSE and verb
+    return content >= CLAUSE and verb
 
 
 def asks(tokens: list[Token]) -> bool:

@@ -36,7 +36,10 @@ class Contradiction:
 
 
 def fingerprint(one: tuple[Any, str], other: tuple[Any, str], kind: Kind) -> str:
-    """The same for the same two ids, contents and kind, whichever side is named first."""
+    """The same for the same two ids, contents and kind, whichever side is named first.
+
+    Ids count as they are written: 1 and "1" are one id here, as in a file or a database that keeps them as text.
+    """
     sides = sorted((str(label), _digest(content)) for label, content in (one, other))
     return _digest("\0".join([part for side in sides for part in side] + [kind.value]))[:32]
 

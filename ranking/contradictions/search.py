@@ -150,8 +150,12 @@ def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool =
     shared = np.maximum(shared, 0)
     one, other = sizes[left] - shared, sizes[right] - shared
     smaller = shared + np.minimum(one, other)
-    alone = np.where(one <= other, read.alone[left], read.alone[right])
-    short = (smaller <= _FEW) & alone
+    # of two as long, either will do: which one came first means nothing
+    alone = ((one <= other) & read.alone[left]) | ((other <= one) & read.alone[right])
+    # a clause of one stretch is all that is said there; of a value its other words must then agree
+    sole = np.bincount(read.clause, minlength=1)[read.clause] == 1
+    told = kinds.opposed | kinds.negated | kinds.cued | kinds.named | kinds.swapped | kinds.held | (smaller == shared)
+    short = (smaller <= _FEW) & (alone | (sole[left] & sole[right] & told))
     near = shared >= np.maximum(np.where(short, 1, 2), np.ceil(threshold * (smaller - 1)))
     if common:
         # two words that many sentences hold say little: there must be a third, or hardly another in the sentence
@@ -179,9 +183,8 @@ def _of_one_thing(read: Sentences, left: Ids, right: Ids, kinds: Kinds, threshol
     theirs = others - _in_common((read.clauses, read.clause[right]), (read.wholes, wholes[0])) - read.beside[right]
     # the words around a value may make one slot of two clauses that differ in all the rest
     fits = kinds.fit(own, theirs) | kinds.cued | (kinds.valued & (shared >= PLENTY))
-    kept = (
-        fits & (shared >= PLENTY * vague) & (shared >= threshold * (np.minimum(ones, others) - read.beside[left] - 1))
-    )
+    beside = np.maximum(read.beside[left], read.beside[right])
+    kept = fits & (shared >= PLENTY * vague) & (shared >= threshold * (np.minimum(ones, others) - beside - 1))
     left, right = left[kept], right[kept]
     kept = sift(read, left, right, kinds.at(kept))
     return read.owner[left[kept]], read.owner[right[kept]]

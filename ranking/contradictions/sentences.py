@@ -11,10 +11,12 @@ from ranking.contradictions.stretches import (
     carried,
     in_subject,
     may_be_told,
+    pronouns,
     stands_in,
     supposes,
     surely_apart,
     surely_together,
+    told_after_colon,
 )
 from ranking.contradictions.vocabulary import USED, Bits, Flags, Ids, Vocabulary, some, vocabulary_of
 from ranking.simhash import fnv1a64
@@ -99,9 +101,10 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     distinct = [piece.decode("utf-8", "surrogatepass") for piece in coded.dictionary.to_pylist()]
     vocabulary = vocabulary_of(distinct, oppositions)
     first = np.diff(owner, prepend=-1) > 0
-    starts = np.flatnonzero(vocabulary.joins[index] | first)
-    stretch = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(index))))
     roles = vocabulary.role[index]
+    parts = vocabulary.joins[index] | told_after_colon(roles, first, vocabulary.content[index], vocabulary.slash[index])
+    starts = np.flatnonzero(parts | first)
+    stretch = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(index))))
     together = surely_together(roles, first, starts)
     openings = starts[~together]
     clause_of = np.cumsum(~together) - 1
@@ -110,12 +113,13 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     # the last clause of a question claims nothing, and neither does one that supposes
     last = np.flatnonzero(np.append(first[1:], True)) if len(index) else index
     claims[clause_of[stretch[last[asks[owner[last]]]]]] = False
-    hashes, _ = fnv1a64(coded.dictionary)
-    spread = hashes * _SPREAD
+    spread = fnv1a64(coded.dictionary)[0] * _SPREAD
     bit = np.uint64(1) << (spread >> _TOP)
     # two bits of a name or value, so that few are taken for each other
     both = np.stack((bit, np.uint64(1) << ((spread << _NEXT) >> _TOP)), axis=1)
+    article = _articles(vocabulary, index, first)
     stems = np.where(claims[clause_of][stretch], vocabulary.stems[index], -1)
+    stems[article] = -1
     words, kept = _words(stems, stretch)
     owners = owner[starts[kept]]
     clause = clause_of[kept]
@@ -147,6 +151,7 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     fine = Identities(in_clause(counting), in_clause(identifying) | subjects, subjects).at(clause)
     # a sentence's first word is written large whatever it is
     large = ~first | (vocabulary.frame != 0)[index]
+    large[article] = False
     naming = np.where(vocabulary.name[:, None], both, none)
     named = np.stack([np.where(large, half[index], none) for half in naming.T])
     return Sentences(
@@ -165,7 +170,7 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         told=told[whole_of[kept]],
         said=_joined(np.where(stems < 0, none, telling[index]), slice(None), starts)[kept],
         weak=union(vocabulary.weak),
-        values=in_clause(np.where(vocabulary.value[:, None], both, none))[clause],
+        values=_joined(*_values(vocabulary, index, both, pronouns(roles, first)), openings)[clause],
         identifiers=union(identifiers),
         coarse=Identities(*(np.ascontiguousarray(bits[:, 0]) for bits in fine)),
         fine=fine,
@@ -176,10 +181,27 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         opposed=opposed_in_clause(vocabulary.opposed)[clause],
         against=opposed_in_clause(vocabulary.against)[clause],
         negators=np.add.reduceat(_negators(vocabulary, index), starts)[kept],
-        cued=_holding(_cues(vocabulary, index), stretch, len(starts))[kept],
+        cued=_holding(_cues(vocabulary, index), clause_of[stretch], len(openings))[clause],
         distinct=distinct,
         stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles, vocabulary.words[index]),
     )
+
+
+def _articles(vocabulary: Vocabulary, index: npt.NDArray[np.int32], first: Flags) -> Ids:
+    """The places of "A" before what it is: "A job" is any, "server A" is one."""
+    at = np.flatnonzero(vocabulary.letter_a[index])
+    places: Ids = at[first[at] | vocabulary.joins[index[at - 1]]]
+    return places
+
+
+def _values(
+    vocabulary: Vocabulary, index: npt.NDArray[np.int32], bits: Bits, idle: Ids
+) -> tuple[Bits, npt.NDArray[np.int32]]:
+    """The bits of values, a row of none behind them, and the pieces in order, that row in place of the idle ones."""
+    valued = np.where(vocabulary.value[:, None], bits, np.uint64(0))
+    counted = index.copy()
+    counted[idle] = len(valued)
+    return np.append(valued, np.zeros((1, bits.shape[1]), np.uint64), axis=0), counted
 
 
 def _negators(vocabulary: Vocabulary, index: npt.NDArray[np.int32]) -> Ids:

@@ -9,6 +9,7 @@ from ranking.contradictions.clause_reader import COMPARED, SENTENCE
 from ranking.contradictions.clauses import (
     AFTER_ASIDE,
     AUXILIARIES,
+    CLAUSE,
     GOES_ON,
     OPENERS,
     OWNERS,
@@ -20,6 +21,8 @@ from ranking.contradictions.clauses import (
 from ranking.contradictions.facts import PAST_FORMS, VAGUE
 from ranking.contradictions.grammar import BE, BEFORE_NOUN
 from ranking.contradictions.lexicon import BEFORE_TO, CONDITIONS, FINITE, NOUNS_TOO, OWNED, STAND_INS, STOP, VERBS
+from ranking.contradictions.measures import UNITS
+from ranking.contradictions.values import ONE_AS_PRONOUN
 
 Flags = npt.NDArray[np.bool_]
 Ids = npt.NDArray[np.int64]
@@ -64,6 +67,9 @@ class Role(IntFlag):
     LINKS = 16777216
     THAN = 33554432
     COMPARED = 67108864
+    # "one", and what after it makes a pronoun of it
+    ONE = 134217728
+    AFTER_ONE = 268435456
 
 
 Roles = npt.NDArray[np.int64]
@@ -101,6 +107,8 @@ _WORDS = {
     Role.LINKS: frozenset({"and", "or"}),
     Role.THAN: frozenset({"than"}),
     Role.COMPARED: COMPARED,
+    Role.ONE: frozenset({"one"}),
+    Role.AFTER_ONE: ONE_AS_PRONOUN - frozenset(UNITS),
 }
 _KNOWN = {
     word: int(reduce(or_, (role for role, held in _WORDS.items() if word in held), _SIGNS.get(word, Role(0))))
@@ -225,3 +233,27 @@ def supposes(roles: Roles, openings: Ids) -> Flags:
     wished |= inside & ((roles & Role.COMPARED) == 0) & ((following & Role.THAN) != 0)
     supposed: Flags = asks | np.logical_or.reduceat(wished, openings)
     return supposed
+
+
+def pronouns(roles: Roles, first: Flags) -> Ids:
+    """The places of "one" where it counts nothing."""
+    at = np.flatnonzero((roles & Role.ONE) != 0)
+    following = np.minimum(at + 1, len(roles) - 1)
+    idle: Ids = at[(following == at) | first[following] | ((roles[following] & Role.AFTER_ONE) != 0)]
+    return idle
+
+
+def told_after_colon(roles: Roles, first: Flags, says: Flags, slash: Flags) -> Flags:
+    """Which pieces are a colon, not of an address, after which a clause of its own stands: a verb and words enough."""
+    found = np.zeros(len(roles), np.bool_)
+    colons = np.flatnonzero(((roles & Role.COLON) != 0) & ~np.append(slash[1:], False))
+    if not len(colons):
+        return found
+    ends = np.append(np.flatnonzero(first), len(roles))
+    ends = ends[np.searchsorted(ends, colons, "right")]
+    enough = []
+    for flags, least in ((says, CLAUSE), ((roles & (Role.VERB_FORM | Role.FINITE)) != 0, 1)):
+        so_far = np.append(0, np.cumsum(flags))
+        enough.append(so_far[ends] - so_far[colons] >= least)
+    found[colons[enough[0] & enough[1]]] = True
+    return found

@@ -24,7 +24,7 @@ _THAN = {"more": "least", "greater": "least", "longer": "least", "less": "most",
 _BOUNDING = frozenset({"to", "than", *BOUNDS, *APPROXIMATE})
 # counts only before a unit, where it is not a pronoun or a share; "one" before most nouns too
 _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
-_ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
+ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
 # counts only after "a"
 _COUNTS_AFTER_A = frozenset({"dozen", "hundred", "thousand", "million", "once", "twice"})
 
@@ -246,7 +246,7 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
 
 def _counts_nothing(tokens: list[Token], at: int) -> bool:
     word, following = tokens[at].lower, _lower(tokens, at + 1)
-    if word in _SELDOM_COUNTS and following not in UNITS and (word != "one" or following in _ONE_AS_PRONOUN):
+    if word in _SELDOM_COUNTS and following not in UNITS and (word != "one" or following in ONE_AS_PRONOUN):
         return True
     return word in _COUNTS_AFTER_A and _lower(tokens, at - 1) != "a"
 

@@ -13,7 +13,7 @@ from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, KIND, NEGATORS
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
 from ranking.contradictions.opposition import DENYING, Oppositions, undenied
 from ranking.contradictions.stems import stem
-from ranking.contradictions.stretches import DASH, TIE, role
+from ranking.contradictions.stretches import COLON, DASH, TIE, role
 from ranking.contradictions.word_lists import words
 
 Ids = npt.NDArray[np.int64]
@@ -42,9 +42,10 @@ _FRAME_BIT = {frame: 1 << place for place, frame in enumerate(_HOLDERS)} | {
 }
 _WEAK_BIT = {word: 1 << place % WORD for place, word in enumerate(sorted(WEAK))}
 HOLDER_BITS = np.bitwise_or.reduce([np.uint64(_FRAME_BIT[holder]) for holder in ONE_HOLDER])
-_LONE_CUES = CUE_WORDS - frozenset(CUE_PAIRS) - {"any", "place"}
-_OPENS = {word: place for place, word in enumerate(CUE_PAIRS, 1)}
-_CLOSES = {word: place for place, word in enumerate(CUE_PAIRS.values(), 1)}
+_PAIRS = {**CUE_PAIRS, "any": "more", "place": "of"}
+_LONE_CUES = CUE_WORDS - frozenset(_PAIRS)
+_CLOSES = {word: place for place, word in enumerate(dict.fromkeys(_PAIRS.values()), 1)}
+_OPENS = {word: _CLOSES[closing] for word, closing in _PAIRS.items()}
 # the number of the pair "used to"
 USED = _OPENS["used"]
 
@@ -97,6 +98,8 @@ class Vocabulary(NamedTuple):
     fails: Flags
     particle: Flags
     turned: Flags
+    letter_a: Flags
+    content: Flags
     opposed: Bits
     against: Bits
 
@@ -128,7 +131,13 @@ def _piece(piece: str) -> _Piece:  # noqa: PLR0911 - one for each sort of piece
     if stop or unreal or len(word) < SHORTEST or ("'" in word and word.partition("'")[0] in STOP):
         # "server A" is not server B
         letter = len(piece) == 1 and piece.isupper()
-        return _Piece(key, opens, closes, be, role=part, joins=joins, unreal=unreal, cue=cue, word=letter)
+        named = letter and piece != "I"
+        # "one review" is a number of them, "one of us" is none: which, its place tells
+        counts = word == "one" and "'" not in piece
+        return _Piece(
+            key, opens, closes, be, role=part, joins=joins, unreal=unreal, cue=cue, says=named, word=letter, name=named,
+            value=counts,
+        )  # fmt: skip
     large, odd = not piece.islower(), not piece.isalpha()
     return _Piece(
         key,
@@ -140,7 +149,7 @@ def _piece(piece: str) -> _Piece:  # noqa: PLR0911 - one for each sort of piece
         cue=cue,
         says=True,
         word=True,
-        value=large and odd,
+        value=(large and odd) or word == "half",
         name=(piece[0].isupper() or odd) if large else word in KIND,
         weak=_WEAK_BIT.get(key, 0),
         frame=_FRAME_BIT[KIND.get(word, key)] if word in KIND or key in _FRAMES else 0,
@@ -190,6 +199,8 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         fails=_are("fail", columns["key"]),
         particle=_among(PARTICLES - frozenset(oppositions.tails), distinct),
         turned=_among(TURNED, distinct),
+        letter_a=_are("A", distinct),
+        content=~_among(STOP | {",", COLON, DASH, "/"}, distinct) & ~flags("number"),
         opposed=opposed,
         against=against,
     )

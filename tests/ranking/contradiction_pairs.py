@@ -51,3 +51,10 @@ def score(pairs: Sequence[LabelledPair]) -> Score:
     """Judge every pair and count."""
     said = [(pair.conflicts, contradicts(pair.older, pair.newer)) for pair in pairs]
     return Score(said.count((True, True)), said.count((False, True)), said.count((True, False)))
+
+
+def joined(one: str, other: str) -> list[str]:
+    """Two texts as clauses of one sentence, in the ways clauses are joined, and as two sentences."""
+    bare, small = one.rstrip(".?! "), other[0].lower() + other[1:]
+    clauses = [f"{bare}{link} {small}" for link in (", so", ", but", " where", ", and")]
+    return [*clauses, f"{bare}. {other}"]

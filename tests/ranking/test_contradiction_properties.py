@@ -1,5 +1,6 @@
 import re
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,18 @@ UNRELATED = ("Lisbon is sunny in October.", "My aunt paints small boats.", "Peng
 
 sentences = st.builds("{}{} {}.".format, st.sampled_from(LEADS), st.sampled_from(SUBJECTS), st.sampled_from(SAYS))
 texts = st.lists(sentences, min_size=1, max_size=3).map(" ".join)
+# short claims, alone or joined to another: those that the index cuts out of their sentences
+SHORT = (
+    "retries are enabled", "retries are disabled", "paging is on", "paging is off", "the port is 8080",
+    "the port is 9090", "uploads are safe", "uploads are unsafe", "backups run nightly", "backups run weekly",
+    "alerts fire when the disk fills up", "the door is not locked", "the door is locked", "PRs need one approval",
+    "PRs need two approvals", "we no longer use Redis", "we use Redis",
+)  # fmt: skip
+LINKS = (", so ", ", but ", " where ", ", and ", " because ", " and ", ". ")
+joined_texts = st.one_of(
+    st.sampled_from(SHORT),
+    st.builds("{}{}{}.".format, st.sampled_from(SHORT), st.sampled_from(LINKS), st.sampled_from(SHORT)),
+)
 
 
 def _changed(text: str, change: str) -> str:
@@ -40,6 +53,10 @@ def paraphrases(draw: st.DrawFn) -> tuple[str, str]:
     text = draw(texts)
     change = draw(st.sampled_from(("lower", "upper", "title", "bare", "spaced", "exclaimed", "lines")))
     return text, _changed(text, change)
+
+
+def _in_another_order(given: list[str]) -> st.SearchStrategy[tuple[list[str], list[int]]]:
+    return st.tuples(st.just(given), st.permutations(range(len(given))))
 
 
 @given(texts)
@@ -73,7 +90,7 @@ def test_an_unrelated_sentence_on_either_side_changes_nothing(
     assert contradicts(other, longer) == contradicts(other, one)
 
 
-@given(texts, texts)
+@given(st.one_of(texts, joined_texts), st.one_of(texts, joined_texts))
 def test_the_kinds_without_an_order_are_the_same_both_ways(one: str, other: str) -> None:
     there = detect_contradictions([one, other])
     back = detect_contradictions([other, one])
@@ -83,6 +100,21 @@ def test_the_kinds_without_an_order_are_the_same_both_ways(one: str, other: str)
             assert {(e.side, e.text) for e in found.evidence} == {
                 ("newer" if e.side == "older" else "older", e.text) for e in turned.evidence
             }
+
+
+@given(st.lists(st.one_of(texts, joined_texts), min_size=2, max_size=7).flatmap(_in_another_order))
+def test_the_order_of_dated_observations_means_nothing(orders: tuple[list[str], list[int]]) -> None:
+    given, order = orders
+    written = np.datetime64("2026-05-01T00:00:00") + np.arange(len(given)).astype("timedelta64[h]")
+    ids = np.array([f"o{row}" for row in range(len(given))])
+    there = detect_contradictions({"ids": ids, "content": given, "created_at": written})
+    turned = {"ids": ids[order], "content": [given[row] for row in order], "created_at": written[order]}
+    assert detect_contradictions(turned) == there
+
+
+@given(joined_texts, joined_texts)
+def test_a_claim_joined_to_another_is_found_as_the_judge_finds_it(one: str, other: str) -> None:
+    assert bool(detect_contradictions([one, other])) == contradicts(one, other)
 
 
 @given(st.lists(texts, max_size=6))

@@ -16,6 +16,8 @@ from ranking import (
     detect_contradictions,
 )
 from ranking.contradictions import Verdict
+from ranking.contradictions.findings import fingerprint
+from ranking.simhash import fingerprints
 
 MORNING = datetime(2026, 5, 1, 9, 0, tzinfo=UTC).replace(tzinfo=None)
 
@@ -215,6 +217,36 @@ class TestEmbeddings:
         assert len(detect_contradictions(rows, threshold=threshold)) == found
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Two dogs are fighting", "Two dogs are not fighting"),
+        ("Two dogs are fighting", "There are no dogs fighting"),
+        ("Three men are sitting on a bench", "Three men are not sitting on a bench"),
+    ],
+)
+def test_a_claim_is_no_restatement_of_its_denial(one: str, other: str) -> None:
+    assert classify(one, other) is not Verdict.RESTATEMENT
+    assert classify(other, one) is not Verdict.RESTATEMENT
+
+
+def test_two_denials_and_a_denied_opposite_restate() -> None:
+    assert classify("Do not use tabs.", "Never use tabs.") is Verdict.RESTATEMENT
+    denied, opposite = (
+        "Search indexing is not enabled for archived pages.",
+        "Search indexing is disabled for archived pages.",
+    )
+    assert classify(denied, opposite) is Verdict.RESTATEMENT
+
+
+def test_a_fingerprint_takes_ids_as_they_are_written() -> None:
+    sides = ("The port is 8080.", "The port is 9090.")
+    kept = fingerprint(("1", sides[0]), ("2", sides[1]), Kind.VALUE)
+    # stored with triage decisions: another value here would lose them
+    assert kept == "17ea23e7b9ec2c2e096ff8ab6362d650"
+    assert fingerprint((1, sides[0]), (2, sides[1]), Kind.VALUE) == kept
+
+
 class TestDisputed:
     STORY = (
         "The payment webhook handler in the billing service validates the signature of each incoming event before it "
@@ -226,7 +258,8 @@ class TestDisputed:
         rows = {"ids": ["a", "b", "c"], "content": list(self.TEXTS), "weight": [1.0, 0.9, 0.8]}
         plain = cluster_near_duplicates(rows, threshold=8)
         assert plain.corroboration_score.tolist() == [2]
-        assert plain.disputed.tolist() == [False]
+        assert plain.contradicts.tolist() == [False, True, False]
+        assert plain.disputed.tolist() == [True]
         settled = cluster_near_duplicates(rows, threshold=8, exclude_disputed=True)
         assert settled.contradicts.tolist() == [False, True, False]
         assert settled.disputed.tolist() == [True]
@@ -236,6 +269,17 @@ class TestDisputed:
         rows = {"ids": ["a", "b", "c"], "content": list(self.TEXTS), "weight": [1.0, 0.9, 0.8]}
         given = cluster_near_duplicates(rows, threshold=8, exclude_disputed=True, disputes=())
         assert given.contradicts.tolist() == [False, False, False]
+
+    def test_every_copy_of_a_text_that_contradicts_the_canonical_does(self) -> None:
+        agrees, denies = self.TEXTS[0], self.TEXTS[1]
+        clusters = cluster_near_duplicates({"content": [agrees] + [denies] * 40}, threshold=8)
+        assert clusters.contradicts.tolist() == [False] + [True] * 40
+
+    def test_without_texts_nothing_is_disputed(self) -> None:
+        hashed = fingerprints(list(self.TEXTS))
+        clusters = cluster_near_duplicates({"weight": [1.0, 0.9, 0.8]}, threshold=8, hashed=hashed)
+        assert clusters.size.tolist() == [3]
+        assert clusters.disputed.tolist() == [False]
 
 
 class TestHostileText:
