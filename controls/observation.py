@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
 METRIC_WIDTH = 144  # three beside each other on a narrow window
+SAME = 1e-6  # apart by less, two weights differ by how they are stored
 TALL = 1_500  # characters above which a text scrolls
 
 
@@ -202,6 +203,18 @@ def figures(found: Dossier) -> None:
                 label, value, delta, delta_color="off", delta_arrow="off", border=True, width=METRIC_WIDTH,
                 height="stretch", help=explained,
             )  # fmt: skip
+
+
+def contradicted_weight(found: Dossier) -> None:
+    """Where the weight is not what its last recorded change made of it: what is recorded is then not all there was."""
+    weight, steps = found.record["weight"], found.steps
+    if pd.isna(weight) or steps.empty or abs(float(weight) - (left := float(steps["new_weight"].iloc[0]))) <= SAME:
+        return
+    now, then = next(pair for d in (3, 6, 17) if len(set(pair := (f"{weight:.{d}g}", f"{left:.{d}g}"))) > 1)
+    st.caption(
+        f":orange[:material/warning: The weight stands at {now}, and the last recorded change left it at {then}: "
+        "it was changed outside what is recorded.]"
+    )
 
 
 def _said_by_others(found: Dossier) -> tuple[str, str]:
