@@ -8,18 +8,19 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from analysis.inspection import before_budget
+from analysis.voices import recollect_within
 from ranking.candidates import MissingEvidence
 from ranking.comparison import injection_flips, jaccard_at, kendall_tau_b, overlap_at, rank_biased_overlap
 from ranking.pipeline_text import from_text
 from retrieval.block import one_line
-from retrieval.retrieve import AgentSession, pipeline_name, retrieve_exactly
+from retrieval.retrieve import AgentSession, pipeline_name, rank_recollection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from queries.scope import Scope
-    from ranking.ranking import Stage
-    from retrieval.retrieve import Memory, Retrieval
+    from retrieval.pipelines import Pipeline
+    from retrieval.retrieve import Memory, Recollection, Retrieval
 
 DEPTH = 100  # rows of a list that are compared: RBO's weight beyond is 0.003 %
 TEXT = 300  # characters of an observation that are shown
@@ -129,22 +130,22 @@ def _pair(runs: Sequence[PipelineRun], first: int, second: int, k: int) -> PairA
 
 def run_pipelines(
     memory: Memory,
-    session: AgentSession,
-    query: str,
-    pipelines: Sequence[Sequence[Stage]],
-    *,
-    at: datetime,
+    pipelines: Sequence[Pipeline],
+    recollected: Callable[[Pipeline], Recollection],
     report: Callable[[int, int, str], None] = lambda _done, _total, _words: None,
 ) -> tuple[PipelineRun, ...]:
-    """Each pipeline's run of the same question at the same moment; one that cannot be run says why."""
+    """Each pipeline's run, its stages as they are, of one question; one that cannot be run says why.
+
+    ``recollected`` brings back what a pipeline ranks: the same question, moment and voices for every one.
+    """
     runs = []
     for place, stages in enumerate(pipelines):
         report(place, len(pipelines), f"pipeline {place + 1} of {len(pipelines)}")
         try:
-            runs.append(PipelineRun.of(retrieve_exactly(memory, session, query, stages, at)))
+            runs.append(PipelineRun.of(rank_recollection(memory, recollected(stages), stages)))
         except (ValueError, MissingEvidence) as error:
             # a stage refuses columns it cannot work with; the others go on
-            runs.append(PipelineRun(pipeline_name(tuple(stages)), failed=f"this pipeline cannot be run: {error}"))
+            runs.append(PipelineRun(pipeline_name(stages), failed=f"this pipeline cannot be run: {error}"))
     report(len(pipelines), len(pipelines), "")
     return tuple(runs)
 
@@ -158,7 +159,10 @@ def compare_in_worker(
     session = AgentSession(scope.org, params["session"], params["project"], params["work_type"])
     pipelines = [from_text(text) for text in params["pipelines"]]
     at = datetime.fromisoformat(params["at"])
-    runs = run_pipelines(memory, session, params["query"], pipelines, at=at, report=report)
+    query, bits = params["query"], params["bits"]
+    runs = run_pipelines(
+        memory, pipelines, lambda stages: recollect_within(memory, session, query, stages, bits=bits, at=at), report
+    )
     return [asdict(run) for run in runs]
 
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.inspection import before_budget
 from queries.pins import Pin, PinError, expectations, read_expectations
-from retrieval.retrieve import AgentSession, retrieve, retrieve_exactly
+from retrieval.retrieve import AgentSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from ranking.ranking import Stage
-    from retrieval.retrieve import Memory, Retrieval
+    from retrieval.retrieve import Retrieval
 
 VERSION = 1
 FORMAT = "rankscope_pins"
@@ -46,30 +45,18 @@ class PinResult:
         return self.outcome is Outcome.HOLDS
 
 
-def check(
-    memory: Memory,
-    session: AgentSession,
-    pins: Iterable[Pin],
-    stages: Sequence[Stage] | None,
-    *,
-    exactly: bool = False,
-) -> tuple[PinResult, ...]:
-    """Each pin's result in the organization of a session; equal questions are asked once, and nothing is recorded.
+def check(org_id: str, pins: Iterable[Pin], answer: Callable[[AgentSession, str], Retrieval]) -> tuple[PinResult, ...]:
+    """Each pin's result in an organization; equal questions are asked once.
 
-    A pin brings its own project and work type; without stages the organization's own pipeline ranks. ``exactly`` leaves
-    the stages as they are, where the organization's flags and the pin's work would change them.
+    ``answer`` is given a session of the pin's own project and work type, and retrieves without recording.
     """
     answered: dict[tuple[str, str | None, str | None], Retrieval] = {}
     results = []
     for pin in pins:
         question = (pin.query, pin.project, pin.work_type)
         if question not in answered:
-            asking = AgentSession(session.org_id, project_id=pin.project, work_type=pin.work_type)
-            answered[question] = (
-                retrieve_exactly(memory, asking, pin.query, stages)
-                if exactly and stages is not None
-                else retrieve(memory, asking, pin.query, stages)
-            )
+            asking = AgentSession(org_id, project_id=pin.project, work_type=pin.work_type)
+            answered[question] = answer(asking, pin.query)
         results.append(judge(pin, answered[question]))
     return tuple(results)
 

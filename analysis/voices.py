@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
+from queries.errors import StoreError
 from queries.replay import READING
 from queries.replay_texts import StoredForClusters
 from ranking.clusters import CountBy
+from ranking.corroboration import Corroboration
 from ranking.growth import corroborating_at, count_codes
 from ranking.simhash import fingerprints
-from retrieval.evidence import NO_PASS
+from retrieval.evidence import NO_PASS, asks_for
+from retrieval.retrieve import recollect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
     from queries.engine import Store
     from queries.replay_texts import StoredVoices
     from queries.scope import Reach
-    from retrieval.retrieve import Recollection
+    from ranking.ranking import Stage
+    from retrieval.retrieve import AgentSession, Memory, Recollection
 
 Whole = npt.NDArray[np.int64]
 
@@ -75,3 +83,33 @@ def recounted(found: Recollection, stored: StoredVoices, bits: int) -> Recollect
     voices = counted_voices(stored, asked, np.full(len(asked), moment), bits, CountBy.MEMBERS)
     degraded = tuple(reason for reason in found.degraded if reason != NO_PASS)
     return replace(found, candidates=candidates.with_columns(corroborating=voices), degraded=degraded)
+
+
+def heard(found: Recollection, bits: int | None, voices: Callable[[], StoredVoices]) -> Recollection:
+    """What was recollected, its voices counted anew where its pipeline counts any; without bits the last pass's.
+
+    ``voices`` reads what is stored, and only where it is needed.
+    """
+    if bits is None or found.failed is not None or not len(found.candidates):
+        return found
+    if not asks_for(found.pipeline, Corroboration):
+        return found
+    try:
+        return recounted(found, voices(), bits)
+    except StoreError as error:
+        told = f"who says the same could not be counted anew ({error.kind}): the last pass's voices stand"
+        return replace(found, degraded=(*found.degraded, told))
+
+
+def recollect_within(
+    memory: Memory,
+    session: AgentSession,
+    query: str,
+    stages: Sequence[Stage] | None,
+    *,
+    bits: int | None,
+    at: datetime | None = None,
+) -> Recollection:
+    """What a question brings back, with who says the same counted within so many bits."""
+    voices = partial(stored_voices, memory.store, session.reach, session.org_id)
+    return heard(recollect(memory, session, query, stages, at), bits, voices)

@@ -14,9 +14,10 @@ import streamlit as st
 
 import settings
 from controls.identity import NotNamedError, browser_of, named_by, sign_ins
-from controls.loading import stored_role
-from queries.principals import ROLES
-from queries.scope import NOTHING, Reach
+from controls.loading import store
+from queries.engine import LIST
+from queries.principals import ROLES, principal_row
+from queries.scope import NOTHING, Reach, is_storable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -144,3 +145,11 @@ def _granted(name: str, how: str) -> Principal:
         raise NotAllowedError("You are signed in, but no role has been granted to you. Ask an administrator for one.")
     role, orgs = granted
     return Principal(name, ROLES[ROLES.index(role)], None if orgs is None else frozenset(orgs), how)
+
+
+def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
+    """Role and organizations granted to a name, read on every run so that a revoked role ends with the next page."""
+    if not is_storable(name):
+        return None
+    with store().reading(NOTHING, LIST, principal=name) as snapshot:
+        return principal_row(snapshot, name)

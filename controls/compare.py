@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -11,22 +12,27 @@ import streamlit as st
 from analysis.compared import PipelineRun, compared, run_pipelines, runs_from_json
 from charts.compared import shortened, side_by_side
 from charts.look import QUIET
-from controls import glossary, working
+from controls import glossary, loading, working
+from controls.links import open_column
 from controls.messages import MISSING
+from controls.observations import PAGE
 from controls.pipeline import LABELS
 from controls.view import view
 from queries.scope import Scope
 from ranking.cross_encoder import CrossEncoder
 from ranking.pipeline_text import PipelineError, from_text, to_text
 from ranking.presets import PRESETS
-from retrieval.pipelines import named_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from analysis.compared import Compared
+    from controls.pipeline import Chosen as Present
+    from controls.question import Asked
     from retrieval.pipelines import Pipeline
     from retrieval.retrieve import Memory, Retrieval
+
+    Fit = Callable[[Pipeline], Pipeline]
 
 OTHERS = 3
 K, MOST_K = 10, 50
@@ -43,22 +49,23 @@ class Chosen:
     faults: tuple[str, ...]
 
 
-def panel(found: Retrieval, memory: Memory, name: str) -> None:
+def panel(found: Retrieval, asked: Asked, memory: Memory, present: Present) -> None:
     """Choose pipelines and k, then lists side by side, how far they agree, and what enters and leaves the block.
 
-    ``name`` is what the present pipeline is called wherever it is chosen.
+    Every pipeline is asked what the present one is: a preset is fitted to the same organization and work, and who says
+    the same is counted within the same bits.
     """
-    chosen, k = _choose(found)
+    chosen, k = _choose(found, asked.fit)
     for fault in chosen.faults:
         st.text(fault)
     if not chosen.pipelines:
         st.caption("Choose a preset or paste a pipeline: its list appears beside this one's, with how far they agree.")
         return
-    others = _others(found, memory, tuple(chosen.pipelines.values()))
+    others = _others(found, memory, tuple(chosen.pipelines.values()), present.bits)
     if others is None:
         return
     result = compared((PipelineRun.of(found), *others), k)
-    called = (name, *(_label(text) for text in chosen.pipelines))
+    called = (present.name, *(_label(text) for text in chosen.pipelines))
     labels = [f"{letter} · {each}" for letter, each in zip(LETTERS, called, strict=False)]
     _trouble(result, labels)
     st.plotly_chart(
@@ -72,14 +79,17 @@ def panel(found: Retrieval, memory: Memory, name: str) -> None:
     _flips(result, labels)
 
 
-def read_address(said: Sequence[str]) -> Chosen:
-    """The pipelines that ``vs`` names, each a preset or a pipeline's text, repeated or with commas between."""
+def read_address(said: Sequence[str], fit: Fit = lambda stages: stages) -> Chosen:
+    """The pipelines that ``vs`` names, each a preset or a pipeline's text, repeated or with commas between.
+
+    A preset is fitted as the present pipeline was; a text means every number in it.
+    """
     texts = list(dict.fromkeys(part.strip() for text in said for part in text.split(",") if part.strip()))
     pipelines: dict[str, Pipeline] = {}
     faults = []
     for text in texts:
         try:
-            stages = named_pipeline(preset=text) if text.upper() in PRESETS else from_text(text)
+            stages = fit(PRESETS[text.upper()]) if text.upper() in PRESETS else from_text(text)
         except PipelineError as error:
             presets = ", ".join(PRESETS)
             faults.append(f"Not compared: {shortened(text, CHIP)!r} is no preset ({presets}) and no pipeline: {error}.")
@@ -91,15 +101,15 @@ def read_address(said: Sequence[str]) -> Chosen:
     return Chosen(dict(list(pipelines.items())[:OTHERS]), tuple(faults))
 
 
-def _choose(found: Retrieval) -> tuple[Chosen, int]:
+def _choose(found: Retrieval, fit: Fit) -> tuple[Chosen, int]:
     said = [part for text in st.query_params.get_all("vs") for part in text.split(",") if part.strip()]
-    chosen, k = read_address(said), _k(st.query_params.get(TOP))
+    chosen, k = read_address(said, fit), _k(st.query_params.get(TOP))
     picked = [LABELS.get(text.upper(), text) for text in list(dict.fromkeys(said))[: OTHERS + 1]]
     # The address is the state: the controls show it, and their callbacks change it.
     st.session_state["pick_vs"] = picked
     st.session_state["pick_k"] = k
     # Where new options may be typed, the browser sends back what it shows: the options are the labels themselves.
-    presets = [LABELS[name] for name in PRESETS if name != found.pipeline]
+    presets = [LABELS[name] for name, stages in PRESETS.items() if fit(stages) != found.stages]
     left, right = st.columns((5, 1), vertical_alignment="bottom")
     left.multiselect(
         "Compare with",
@@ -144,12 +154,15 @@ def _label(text: str) -> str:
     return shortened(" → ".join(type(stage).__name__ for stage in stages), CHIP)
 
 
-def _others(found: Retrieval, memory: Memory, pipelines: Sequence[Pipeline]) -> tuple[PipelineRun, ...] | None:
+def _others(
+    found: Retrieval, memory: Memory, pipelines: Sequence[Pipeline], bits: int | None
+) -> tuple[PipelineRun, ...] | None:
     """The other runs: here where that takes milliseconds, else by the worker; None as long as it is at it."""
     neural = memory.scorer.neural and any(isinstance(stage, CrossEncoder) for stages in pipelines for stage in stages)
-    session = found.session
+    session, scope = found.session, view().scope
     if not neural:
-        return run_pipelines(memory, session, found.query, pipelines, at=found.at)
+        asked = partial(loading.recollected, scope, session, found.query, at=found.at, bits=bits)
+        return run_pipelines(memory, pipelines, asked)
     day = found.at.date()
     value = working.wait(
         "compare",
@@ -160,9 +173,11 @@ def _others(found: Retrieval, memory: Memory, pipelines: Sequence[Pipeline]) -> 
             "work_type": session.work_type,
             "pipelines": [to_text(stages) for stages in pipelines],
             "at": found.at.isoformat(),
+            "bits": bits,
         },
-        Scope.of_days(view().scope.reach, day, day, session.org_id),
+        Scope.of_days(scope.reach, day, day, session.org_id),
         words="Comparing pipelines",
+        version=loading.recall_version(scope.reach, *pipelines),
     )
     return None if value is None else runs_from_json(value)
 
@@ -243,6 +258,7 @@ def _flips(result: Compared, labels: Sequence[str]) -> None:
     present, texts = result.runs[0], result.texts
     rows = [
         {
+            "open": "Open",
             "pipeline": labels[pair.second],
             "change": change,
             "text": texts.get(id_, MISSING),
@@ -265,6 +281,7 @@ def _flips(result: Compared, labels: Sequence[str]) -> None:
         hide_index=True,
         placeholder=MISSING,
         column_config={
+            "open": open_column("open_flip", tuple(str(row["id"]) for row in rows), PAGE, "observation"),
             "pipeline": st.column_config.TextColumn("Under"),
             "change": st.column_config.TextColumn("Memory block", help=glossary.AGAINST_A),
             "text": st.column_config.TextColumn("Observation", width="large"),

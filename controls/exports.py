@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 import streamlit as st
 
-from controls.access import NotAllowedError
+from controls.access import NotAllowedError, stored_role
 from controls.downloads import download
-from controls.loading import ask_now, store, stored_role
+from controls.loading import ask_now, store
 from queries.exports import RecordExport
 from reports.spreadsheet import harmless
 

@@ -16,26 +16,24 @@ from analysis.pins import PinResult, check
 from analysis.realised import realised
 from analysis.replay_flags import flag_flip
 from analysis.replay_outcomes import outcomes
-from analysis.voices import stored_voices
+from analysis.voices import heard, stored_voices
 from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, make_engine
 from queries.errors import StoreError
 from queries.isolation import gap
-from queries.principals import principal_row
-from queries.scope import NOTHING, Reach, Scope, is_storable
+from queries.scope import NOTHING, Reach, Scope
 from queries.shape import LogShape, columns, log_shape
-from queries.version import data_version
+from queries.version import FINGERPRINTS, PASSES, RECALL, data_version
 from ranking.corroboration import Corroboration
 from ranking.mmr import Mmr
-from ranking.pipeline_text import to_text
 from ranking.session_support import SessionSupport
 from retrieval.choice import chosen_embedder, chosen_scorer
 from retrieval.evidence import asks_for
 from retrieval.lookup import wanted
 from retrieval.recall import way_for
-from retrieval.remembered import remembering
-from retrieval.retrieve import AgentSession, Memory, recollect
+from retrieval.remembered import RememberingEmbedder, remembering
+from retrieval.retrieve import Memory, recollect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +49,9 @@ if TYPE_CHECKING:
     from queries.pins import Pin
     from queries.replay_texts import StoredVoices
     from retrieval.pipelines import Pipeline
-    from retrieval.retrieve import Recollection
+    from retrieval.retrieve import AgentSession, Recollection, Retrieval
+
+    Answer = Callable[[AgentSession, str], Retrieval]
 
 log = logging.getLogger("rankscope.store")
 Made = TypeVar("Made")
@@ -85,27 +85,33 @@ def store() -> Store:
 def memory() -> Memory:
     """What this process inspects with: the store and the models of the settings, loaded on first use; no log writer."""
     chosen = settings.current()
-    return Memory(store(), chosen_embedder(chosen), remembering(chosen_scorer(chosen)))
+    embedder = chosen_embedder(chosen)
+    return Memory(store(), embedder and RememberingEmbedder(embedder), remembering(chosen_scorer(chosen)))
 
 
 def recollected(
-    scope: Scope, session: AgentSession, query: str, stages: Pipeline, at: datetime | None = None
-) -> Recollection:
-    """What a question brings back, kept for every pipeline that recalls alike: ranking it anew then asks no store."""
+    scope: Scope, session: AgentSession, query: str, stages: Pipeline, *, at: datetime | None = None,
+    bits: int | None = None,
+) -> Recollection:  # fmt: skip
+    """What a question brings back, kept for every pipeline that recalls alike: ranking it anew then asks no store.
+
+    Kept until what recall reads changes, whatever is logged meanwhile; with ``bits`` who says the same is counted anew.
+    """
     needs = tuple(asks_for(stages, kind) for kind in (Mmr, Corroboration, SessionSupport))
     who = (session.org_id, session.project_id, session.work_type)
     asked = (*who, query, at, way_for(stages).value, wanted(stages), needs)
     key = reach_key(scope.reach)
     try:
-        return _recollected(key, repr(asked), _version(key), session, query, stages, at)
+        found = _recollected(key, repr(asked), recall_version(scope.reach, stages), session, query, stages, at)
     except _NotFoundError as failure:
         return failure.recollection
+    return heard(found, bits, lambda: voices(scope, session.org_id))
 
 
 def voices(scope: Scope, org: str) -> StoredVoices:
     """An organization's fingerprints, kept until its data change, so that a threshold is tried without the store."""
     key = reach_key(scope.reach)
-    return _voices(key, org, _version(key), scope.reach)
+    return _voices(key, org, _version(key, FINGERPRINTS), scope.reach)
 
 
 @st.cache_data(ttl=300, max_entries=4, show_spinner="Reading fingerprints")
@@ -147,6 +153,12 @@ def workers() -> WorkerPool:
 def version(reach: Reach) -> str:
     """The store's data version, as cached figures know it."""
     return _version(reach_key(reach))
+
+
+def recall_version(reach: Reach, *pipelines: Pipeline) -> str:
+    """The version of what these pipelines recall from: what is only logged leaves it as it is."""
+    voiced = any(asks_for(stages, Corroboration) for stages in pipelines)
+    return _version(reach_key(reach), (*RECALL, *PASSES) if voiced else RECALL)
 
 
 def _writer(url: str | None) -> Engine | None:
@@ -230,18 +242,15 @@ def _ladder(scope_key: str, asked: str, version: str, _scope: Scope) -> Outcomes
 
 
 @st.cache_data(ttl=2, max_entries=100, show_spinner=False)
-def _version(scope_key: str) -> str:  # noqa: ARG001 - the key
+def _version(scope_key: str, tables: tuple[str, ...] | None = None) -> str:  # noqa: ARG001 - the key
     with store().reading(NOTHING, LIST) as snapshot:
-        return data_version(snapshot)
+        return data_version(snapshot, tables)
 
 
-def checked_pins(
-    org: str, pins: tuple[Pin, ...], stages: Pipeline, scorer: str, memory: Memory
-) -> tuple[PinResult, ...]:
-    """Whether pins of one organization hold under these very stages, kept until pins, stages, scorer or data change."""
-    reach = Reach.of(frozenset({org}))
-    asked = repr((pins, to_text(stages), scorer))
-    return _checked_pins(reach_key(reach), org, asked, version(reach), pins, stages, memory)
+def checked_pins(org: str, pins: tuple[Pin, ...], under: str, version: str, answer: Answer) -> tuple[PinResult, ...]:
+    """Whether pins of one organization hold; kept until they, what they are asked ``under`` or its version change."""
+    asked = repr((pins, under))
+    return _checked_pins(reach_key(Reach.of(frozenset({org}))), org, asked, version, pins, answer)
 
 
 @st.cache_data(ttl=60, max_entries=100, show_spinner="Checking pins")
@@ -251,10 +260,9 @@ def _checked_pins(  # the first four are the key
     asked: str,  # noqa: ARG001
     version: str,  # noqa: ARG001
     _pins: tuple[Pin, ...],
-    _stages: Pipeline,
-    _memory: Memory,
+    _answer: Answer,
 ) -> tuple[PinResult, ...]:
-    return check(_memory, AgentSession(org), _pins, _stages, exactly=True)
+    return check(org, _pins, _answer)
 
 
 @st.cache_data(ttl=60, max_entries=1, show_spinner=False)
@@ -276,14 +284,6 @@ def isolation_gap(scope_key: str = "store") -> str | None:  # noqa: ARG001 - the
     """Why the database does not keep tenants apart for this login; ``None`` where it does."""
     with store().reading(NOTHING, LIST) as snapshot:
         return gap(snapshot)
-
-
-def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
-    """Role and organizations granted to a name, read on every run so that a revoked role ends with the next page."""
-    if not is_storable(name):
-        return None
-    with store().reading(NOTHING, LIST, principal=name) as snapshot:
-        return principal_row(snapshot, name)
 
 
 def may_write() -> bool:

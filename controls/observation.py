@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from controls.loading import Answers
 
 OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
+SAME = 1e-6  # apart by less, two weights differ by how they are stored
 TALL = 1_500  # characters above which a text scrolls
 
 
@@ -197,6 +198,18 @@ def figures(found: Dossier) -> None:
         ("Said by others", *_said_by_others(found), glossary.SAID_BY_OTHERS),
     )
     in_a_row(Figure(*each) for each in shown)
+
+
+def contradicted_weight(found: Dossier) -> None:
+    """Where the weight is not what its last recorded change made of it: what is recorded is then not all there was."""
+    weight, steps = found.record["weight"], found.steps
+    if pd.isna(weight) or steps.empty or abs(float(weight) - (left := float(steps["new_weight"].iloc[0]))) <= SAME:
+        return
+    now, then = next(pair for d in (3, 6, 17) if len(set(pair := (f"{weight:.{d}g}", f"{left:.{d}g}"))) > 1)
+    st.caption(
+        f":orange[:material/warning: The weight stands at {now}, and the last recorded change left it at {then}: "
+        "it was changed outside what is recorded.]"
+    )
 
 
 def _said_by_others(found: Dossier) -> tuple[str, str]:

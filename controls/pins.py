@@ -9,22 +9,27 @@ import streamlit as st
 
 from analysis.inspection import before_budget
 from analysis.pins import Outcome, PinResult, pin_of, to_json
-from controls import glossary, loading, messages
+from controls import address, as_code, glossary, loading, messages
 from controls.access import NotAllowedError, require
 from controls.choosing import choose_one
 from controls.downloads import download
 from controls.messages import counted, number
+from controls.question import WORK
 from controls.view import view
 from queries.engine import LIST
 from queries.errors import StoreError
 from queries.pins import ArchivePin, Pin, PinError, Pins, SavePin
 from queries.scope import Reach, isolated
+from ranking.pipeline_text import to_text
 from retrieval.block import one_line
+from retrieval.pipelines import with_budget
+from retrieval.retrieve import rank_recollection
 
 if TYPE_CHECKING:
+    from controls.pipeline import Chosen
     from queries.engine import Store
     from queries.pins import StoredPin
-    from retrieval.retrieve import Memory, Retrieval
+    from retrieval.retrieve import AgentSession, Memory, Retrieval
 
 CHOSEN, QUERY, PROJECT = "pin", "q", "project"
 SAID = "pins_said"
@@ -41,14 +46,12 @@ VIEWER = "You may see these pins. Adding or removing pins takes the operator rol
 NO_TABLE = "Pins need schema rankscope at its newest: run `python -m jobs migrate`."
 
 
-def panel(found: Retrieval, memory: Memory) -> None:
+def panel(found: Retrieval, memory: Memory, chosen: Chosen) -> None:
     """The pins of the retrieval's organization: whether they hold, the one that is opened, and a form to add one."""
     org = found.session.org_id
     try:
         stored = read(memory.store, org)
-        results = loading.checked_pins(
-            org, tuple(each.pin for each in stored if each.pin), found.stages, str(found.scorer_used), memory
-        )
+        results = _checked(tuple(each.pin for each in stored if each.pin), found, memory, chosen)
     except StoreError as error:
         if error.kind in ("column", "table", "schema"):
             st.info(NO_TABLE, icon=":material/database:")
@@ -59,10 +62,28 @@ def panel(found: Retrieval, memory: Memory) -> None:
         st.info(said, icon=":material/info:")
     by_name = {result.pin.name: result for result in results}
     _list(stored, by_name)
+    if stored:
+        with st.popover("Check by command", icon=":material/terminal:"):
+            st.caption("What checks them under this pipeline, each for its own work, where no browser is.")
+            st.code(as_code.pins_command(org, chosen), language="bash", wrap_lines=True)
     writable = _may_write(memory.store)
     _opened(memory.store, org, stored, writable=writable)
     if writable:
         _form(found, memory.store)
+
+
+def _checked(pins: tuple[Pin, ...], found: Retrieval, memory: Memory, chosen: Chosen) -> tuple[PinResult, ...]:
+    """Each pin under the pipeline that is shown, for its own work: only tokens that somebody chose stay as they are."""
+    scope, stages, bits = view().scope, chosen.stages, chosen.bits
+
+    def answer(session: AgentSession, query: str) -> Retrieval:
+        recollection = loading.recollected(scope, session, query, stages, bits=bits)
+        own = stages if chosen.own_budget else with_budget(stages, session.work_type)
+        return rank_recollection(memory, recollection, own)
+
+    under = repr((to_text(stages), chosen.own_budget, bits, str(found.scorer_used)))
+    version = loading.recall_version(scope.reach, stages)
+    return loading.checked_pins(found.session.org_id, pins, under, version, answer)
 
 
 def read(store: Store, org: str) -> tuple[StoredPin, ...]:
@@ -215,12 +236,9 @@ def _archive(store: Store, org: str, pin_id: int) -> None:
 
 
 def _open(stored: StoredPin) -> None:
-    """Ask a pin's question in its own project, or in all; the pipeline in the address stays."""
-    st.query_params[QUERY] = stored.query
-    for name in ("retrieval", "obs", PROJECT):
-        st.query_params.pop(name, None)
-    if stored.pin is not None and stored.pin.project is not None:
-        st.query_params[PROJECT] = stored.pin.project
+    """Ask a pin's question in its own project, or in all, for its own work; the pipeline in the address stays."""
+    project, work = (None, None) if stored.pin is None else (stored.pin.project, stored.pin.work_type)
+    address.say(retrieval=None, obs=None, **{QUERY: stored.query, PROJECT: project, WORK: work})
 
 
 def ask_in_address(org: str, store: Store) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.inspection import stage_name
-from controls import address, glossary, pipeline_parts, threshold
+from controls import address, as_code, glossary, pipeline_parts, threshold
 from controls.stages import (
     KNOBS,
     NAMES,
@@ -24,13 +24,12 @@ from controls.stages import (
     started,
     to_address,
 )
+from ranking.budget import TokenBudget
 from ranking.corroboration import Corroboration
 from ranking.cross_encoder import CrossEncoder
 from ranking.lexical import LexicalScorer
-from ranking.pipeline_text import to_text
 from ranking.presets import PRESETS
 from ranking.session_recency import SessionRecency
-from retrieval.pipelines import fitted
 
 if TYPE_CHECKING:
     from controls.question import Asked
@@ -65,13 +64,15 @@ NOTES = {
 class Chosen:
     """The stages to run, what to call them, who scores pairs, and within how many bits two texts say the same.
 
-    ``bits`` is None where the voices of the last aggregation pass count.
+    ``bits`` is None where the voices of the last aggregation pass count. ``own_budget`` is where somebody chose the
+    tokens, and no work type changes them.
     """
 
     stages: Pipeline
     name: str
     scorer: str
     bits: int | None = None
+    own_budget: bool = False
 
     def scorer_from(self, own: PairScorer) -> PairScorer:
         """The process's own scorer, or words alone."""
@@ -81,11 +82,7 @@ class Chosen:
 def choose(asked: Asked, own: PairScorer) -> Chosen:
     """Draw the panel and return what it says."""
     preset = _preset(asked)
-    base = fitted(
-        asked.flags.pipeline if preset == OWN else PRESETS[preset],
-        weighting=asked.flags.weighting,
-        work_type=asked.session.work_type,
-    )
+    base = asked.fit(asked.flags.pipeline if preset == OWN else PRESETS[preset])
     read = from_address(address.part(NAMES), base)
     _warn(read.ignored)
     stages, changed = read.stages, to_address(read.stages, base)
@@ -102,11 +99,11 @@ def choose(asked: Asked, own: PairScorer) -> Chosen:
     for name, kind in PARTS.items():
         if holds(stages, kind):
             _part(name, stages, base, shown, own)
-    with st.popover("Copy as code", icon=":material/content_copy:", width="stretch"):
-        st.caption("For `python -m jobs rank --pipeline`, every field written out.")
-        st.code(to_text(stages), language=None, wrap_lines=True)
+    own_budget = any(isinstance(stage, TokenBudget) and stage not in base for stage in stages)
     name = LABELS[preset] + (", changed" if turned else "")
-    return Chosen(stages, name, _scorer(own), bits)
+    chosen = Chosen(stages, name, _scorer(own), bits, own_budget)
+    as_code.rank(asked, chosen)
+    return chosen
 
 
 def _reset(base: Pipeline) -> None:

@@ -13,15 +13,20 @@ from controls.loading import load, shape
 from controls.scope import enter
 from queries.logged_retrieval import LONGEST_QUESTION, LatestRetrievals, LoggedRetrieval
 from queries.organizations import Features, Organizations, flag_states
-from retrieval.pipelines import Flags
+from ranking.budget import context_budget
+from retrieval.block import one_line
+from retrieval.pipelines import Flags, fitted
 from retrieval.retrieve import AgentSession
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from queries.scope import Scope
+    from retrieval.pipelines import Pipeline
 
 TYPED = "typed_question"
+WORK = "work_type"  # in the address: what a pin's question is asked for
+SHOWN = 40  # characters of a work type that an address may name
 MANY = 12  # organizations that buttons can still offer
 
 
@@ -34,6 +39,10 @@ class Asked:
     flags: Flags
     at: datetime | None = None
     logged: pd.DataFrame | None = None
+
+    def fit(self, stages: Pipeline) -> Pipeline:
+        """A preset as the organization's own sessions would run it for this work."""
+        return fitted(stages, weighting=self.flags.weighting, work_type=self.session.work_type)
 
 
 def ask(scope: Scope) -> Asked | None:
@@ -62,7 +71,10 @@ def ask(scope: Scope) -> Asked | None:
     if opened is not None:
         return _as_logged(opened, typed, _flags(scope))
     if typed.strip():
-        return Asked(AgentSession(scope.org, None, scope.project), typed, _flags(scope))
+        work = address.said(WORK)
+        if work is not None:
+            st.text(f"Work {one_line(work)[:SHOWN]}: a budget of {context_budget(work)} tokens where none is chosen")
+        return Asked(AgentSession(scope.org, None, scope.project, work), typed, _flags(scope))
     _offer_retrievals(scope)
     return None
 
@@ -95,7 +107,7 @@ def _flags(scope: Scope) -> Flags:
 
 def _typed() -> None:
     """A new question is no longer the logged one."""
-    address.say(q=st.session_state[TYPED], retrieval=None, obs=None)
+    address.say(q=st.session_state[TYPED], retrieval=None, obs=None, **{WORK: None})
 
 
 def _offer_organizations(scope: Scope) -> None:
@@ -139,4 +151,4 @@ def _offer_retrievals(scope: Scope) -> None:
 
 def _open_clicked(retrievals: tuple[str, ...]) -> None:
     if (retrieval := links.clicked("open_retrieval", retrievals)) is not None:
-        address.say(retrieval=retrieval, q=None, obs=None)
+        address.say(retrieval=retrieval, q=None, obs=None, **{WORK: None})

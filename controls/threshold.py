@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from analysis.replay_settings import AS_LOGGED
-from analysis.voices import recounted
-from controls import address, glossary, loading
-from queries.errors import StoreError
-
-if TYPE_CHECKING:
-    from queries.scope import Scope
-    from retrieval.retrieve import Recollection
+from controls import address, glossary
 
 BITS = "bits"
 LAST_PASS, MOST = AS_LOGGED.bits, 16
@@ -52,14 +43,3 @@ def choose() -> None:
 def _picked() -> None:
     bits = st.session_state[BOX]
     address.say(**{BITS: None if bits == LAST_PASS else str(bits)})
-
-
-def recollected(found: Recollection, scope: Scope, bits: int | None) -> Recollection:
-    """What was recollected, with who says the same counted anew within so many bits; without bits as it is."""
-    if bits is None or found.failed is not None or not len(found.candidates):
-        return found
-    try:
-        return recounted(found, loading.voices(scope, found.session.org_id), bits)
-    except StoreError as error:
-        told = f"who says the same could not be counted anew ({error.kind}): the last pass's voices stand"
-        return replace(found, degraded=(*found.degraded, told))

@@ -11,6 +11,8 @@ from analysis.gates import State, Verdict
 from analysis.why_not import why_not
 from controls import glossary, messages
 from controls.choosing import choose_one
+from controls.links import observation_address
+from controls.observations import PAGE
 from queries.errors import StoreError
 from queries.matching import LONGEST, SHOWN
 from retrieval.block import one_line
@@ -70,6 +72,10 @@ def _verdict(answer: WhyNot) -> None:
         st.warning(answer.sentence, icon=":material/block:")
     if answer.content is not None:
         st.text(one_line(answer.content)[:SHOWN])
+    if answer.id is not None:
+        st.page_link(
+            PAGE, label="Its whole life", icon=":material/article:", query_params=observation_address(answer.id)
+        )
     if answer.gates:
         _ladder(answer.gates)
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jobs import ranked_by
 from jobs.doctor import NOT_MADE_YET
 from jobs.grant import printable
 from jobs.target import opened
@@ -33,9 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--org", required=True, metavar="ORG", help="an organization's id")
     parser.add_argument("--file", type=Path, metavar="FILE", help="pins exported as JSON, instead of those stored")
-    pipeline = parser.add_mutually_exclusive_group()
-    pipeline.add_argument("--preset", metavar="NAME", help="LIVE, INTENDED, MEMSENSE, MEMINI, AI_MEMORY or FULL")
-    pipeline.add_argument("--pipeline", metavar="TEXT", help="a pipeline as text: Relevance~~Head~k~5")
+    ranked_by.arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.set_defaults(refuse=parser.error)
 
@@ -44,16 +43,11 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     """Print a line per pin; 1 if any does not hold. Nothing is logged or remembered."""
     # not above: numpy and Arrow take a while that the other jobs need not wait for
     from analysis.pins import check, from_json  # noqa: PLC0415
-    from queries.pins import PinError  # noqa: PLC0415
-    from ranking import PipelineError  # noqa: PLC0415
-    from retrieval.choice import chosen_embedder, chosen_scorer  # noqa: PLC0415
-    from retrieval.pipelines import named_pipeline  # noqa: PLC0415
-    from retrieval.retrieve import AgentSession, Memory  # noqa: PLC0415
 
     try:
-        stages = named_pipeline(args.preset, args.pipeline)
+        answering = ranked_by.answering(args, settings)
         given = None if args.file is None else from_json(_text(args.file), args.org)
-    except (PipelineError, PinError, PinsError) as error:
+    except (ValueError, PinsError) as error:
         args.refuse(printable(str(error)))
     if settings.database_url is None and not settings.data_folder.exists():
         raise PinsError(NOT_MADE_YET.sentence)
@@ -65,8 +59,7 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
             stored = _stored(store, args.org)
             given = tuple(each.pin for each in stored if each.pin is not None)
             unreadable = tuple(each for each in stored if each.pin is None)
-        memory = Memory(store, chosen_embedder(settings), chosen_scorer(settings))
-        results = check(memory, AgentSession(args.org), given, stages)
+        results = check(args.org, given, answering(store))
     print(as_json(args.org, results, unreadable) if args.json else as_text(results, unreadable))
     return 0 if all(result.holds for result in results) and not unreadable else 1
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from jobs import ranked_by
 from jobs.doctor import NOT_MADE_YET
 from jobs.grant import printable
 from jobs.target import opened
@@ -28,9 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--query", required=True, metavar="TEXT", help="what an agent would ask its memory")
     parser.add_argument("--project", metavar="PROJECT", help="one of its projects; without it, all of them")
     parser.add_argument("--work-type", metavar="TYPE", help="bug_fix, feature, refactor, chore: sets the budget")
-    pipeline = parser.add_mutually_exclusive_group()
-    pipeline.add_argument("--preset", metavar="NAME", help="LIVE, INTENDED, MEMSENSE, MEMINI, AI_MEMORY or FULL")
-    pipeline.add_argument("--pipeline", metavar="TEXT", help="a pipeline as text: Relevance~~Head~k~5")
+    parser.add_argument("--at", type=_moment, metavar="TIME", help="ages as of this moment, UTC; without it, now")
+    ranked_by.arguments(parser)
     parser.add_argument("--explain", action="store_true", help="what each stage did to each row, also to those dropped")
     parser.add_argument("--json", action="store_true", help="print the whole ranking as JSON")
 
@@ -39,22 +40,18 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     """Print the ranking of one question; 1 if the store could not be asked."""
     # not above: numpy and Arrow take a while that the other jobs, which start with every `make run`, need not wait for
     from jobs.rank_report import as_json, as_text  # noqa: PLC0415
-    from ranking import PipelineError  # noqa: PLC0415
-    from retrieval.choice import chosen_embedder, chosen_scorer  # noqa: PLC0415
-    from retrieval.pipelines import named_pipeline  # noqa: PLC0415
-    from retrieval.retrieve import AgentSession, Memory, retrieve  # noqa: PLC0415
+    from retrieval.retrieve import AgentSession  # noqa: PLC0415
 
     try:
-        stages = named_pipeline(args.preset, args.pipeline)
-    except PipelineError as error:
+        answering = ranked_by.answering(args, settings, args.at)
+    except ValueError as error:
         raise RankError(str(error)) from error
     session = AgentSession(args.org, project_id=args.project, work_type=args.work_type)
     if settings.database_url is None and not settings.data_folder.exists():
         raise RankError(NOT_MADE_YET.sentence)
     with opened(settings) as store:
         _refuse_unknown(store, args.org, args.project)
-        memory = Memory(store, chosen_embedder(settings), chosen_scorer(settings))
-        found = retrieve(memory, session, args.query, stages)
+        found = answering(store)(session, args.query)
     if found.failed is not None:
         raise RankError(found.failed)
     print(as_json(found, explained=args.explain) if args.json else as_text(found, explained=args.explain))
@@ -68,3 +65,9 @@ def _refuse_unknown(store: Store, org: str, project: str | None) -> None:
             raise RankError(f"no such organization: {printable(org)}")
         if project is not None and (not is_storable(project) or unknown_project(connection, org, project)):
             raise RankError(f"no such project in {printable(org)}: {printable(project)}")
+
+
+def _moment(text: str) -> datetime:
+    """A moment; one without a zone is taken for UTC."""
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

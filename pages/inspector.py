@@ -11,7 +11,7 @@ from analysis.inspection import standings, way_of
 from charts.bump import bump
 from charts.look import QUIET
 from charts.waterfall import waterfall
-from controls import compare, inspection, loading, messages, pins, pipeline, question, threshold, why_not
+from controls import compare, inspection, loading, messages, pins, pipeline, question, why_not
 from controls.view import view
 from retrieval.retrieve import rank_recollection
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 PANELS: Panels = {
     "list": ("Ranking", lambda found, asked, *_: inspection.results(found, asked.logged)),
     "block": ("Memory block", lambda found, *_: inspection.block(found)),
-    "compare": ("Compare", lambda found, _, memory, chosen: compare.panel(found, memory, chosen.name)),
+    "compare": ("Compare", compare.panel),
     "why": ("Why not?", lambda found, _, memory, __: why_not.panel(found, memory)),
-    "pins": ("Pins", lambda found, _, memory, __: pins.panel(found, memory)),
+    "pins": ("Pins", lambda found, _, memory, chosen: pins.panel(found, memory, chosen)),
 }
 WITHOUT_CANDIDATES = ("why", "pins")
 
@@ -42,8 +42,10 @@ def inspect(asked: question.Asked) -> None:
     with settings:
         chosen = pipeline.choose(asked, own.scorer)
     memory = replace(own, scorer=chosen.scorer_from(own.scorer))
-    recollection = loading.recollected(view().scope, asked.session, asked.query, chosen.stages, asked.at)
-    found = rank_recollection(memory, threshold.recollected(recollection, view().scope, chosen.bits), chosen.stages)
+    recollection = loading.recollected(
+        view().scope, asked.session, asked.query, chosen.stages, at=asked.at, bits=chosen.bits
+    )
+    found = rank_recollection(memory, recollection, chosen.stages)
     panels = PANELS if len(found.ranking.candidates) else {name: PANELS[name] for name in WITHOUT_CANDIDATES}
     with picture:
         beside = draw(found, opened := inspection.opened())

@@ -28,6 +28,7 @@ else:
     observation.text(found, scope)
     trust.strip(observation.trust_of(found))
     observation.figures(found)
+    observation.contradicted_weight(found)
     st.plotly_chart(
         timeline(observation.happened(found), found.steps, *observation.span(found)),
         key="life",

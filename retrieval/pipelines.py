@@ -85,8 +85,13 @@ def fitted(stages: Sequence[Stage], *, weighting: bool, work_type: str | None) -
     switched = tuple(_switched(stage, weighting=weighting) for stage in stages)
     if tuple(stages) not in PRESETS.values():
         return switched
+    return with_budget(switched, work_type)
+
+
+def with_budget(stages: Sequence[Stage], work_type: str | None) -> Pipeline:
+    """The pipeline with the tokens of a work type in its budget, where it has one."""
     budget = TokenBudget(context_budget(work_type))
-    return tuple(budget if isinstance(stage, TokenBudget) else stage for stage in switched)
+    return tuple(budget if isinstance(stage, TokenBudget) else stage for stage in stages)
 
 
 def token_budget(stages: Sequence[Stage], work_type: str | None) -> int:

@@ -1,4 +1,4 @@
-"""Pair scores that are remembered: a slider that only re-ranks then costs no second forward pass."""
+"""Pair scores and questions' vectors that are remembered: who asks the same again waits for no second forward pass."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ranking.pair_scorer import Pair, PairScorer
+    from retrieval.embedders import Embedder, Vectors
 
 MOST_PAIRS = 5_000
+MOST_QUESTIONS = 500
 
 
 class RememberingScorer:
@@ -52,3 +54,36 @@ def remembering(scorer: PairScorer) -> PairScorer:
     if isinstance(scorer, FallbackScorer) and scorer.primary is not None:
         return FallbackScorer(RememberingScorer(scorer.primary), scorer.lexical)
     return scorer
+
+
+class RememberingEmbedder:
+    """An embedder that reads each of the last 500 questions once; one that failed is read anew."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.name = embedder.name
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, Vectors] = OrderedDict()
+
+    @property
+    def dimensions(self) -> int | None:
+        """The length of its vectors, which an endpoint tells only with an answer."""
+        return self.embedder.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """The embedder's own: what is stored is embedded once anyway."""
+        return self.embedder.embed(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """The vector known, or the embedder's own."""
+        with self._lock:
+            known = self._known.get(text)
+        if known is not None:
+            return known.copy()
+        found = self.embedder.embed_query(text)
+        with self._lock:
+            if np.isfinite(found).all():
+                self._known[text] = found.copy()
+            while len(self._known) > MOST_QUESTIONS:
+                self._known.popitem(last=False)
+        return found

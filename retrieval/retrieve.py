@@ -133,16 +133,7 @@ def retrieve(
     now: datetime | None = None,
 ) -> Retrieval:
     """Rank what the store knows about a question and pack the best; a store that fails gives a result that says so."""
-    found = recollect(memory, session, query, pipeline, now)
-    stages = fitted(found.pipeline, weighting=found.flags.weighting, work_type=session.work_type)
-    return replace(rank_recollection(memory, found, stages), pipeline=pipeline_name(found.pipeline))
-
-
-def retrieve_exactly(
-    memory: Memory, session: AgentSession, query: str, stages: Sequence[Stage], now: datetime | None = None
-) -> Retrieval:
-    """The same by stages as they are given, whatever the organization's flags and the session's work would change."""
-    return rank_recollection(memory, recollect(memory, session, query, stages, now), stages)
+    return rank_fitted(memory, recollect(memory, session, query, pipeline, now))
 
 
 def recollect(
@@ -162,6 +153,12 @@ def recollect(
     candidates, unheard = with_voices(candidates, chosen, memory.store, session.org_id, session.project_id)
     told = (*found.degraded, *degraded, *unheard)
     return Recollection(session, asked, at, found.flags, chosen, found.recalled, candidates, told, found.failed)
+
+
+def rank_fitted(memory: Memory, found: Recollection) -> Retrieval:
+    """Rank what was recollected by its own pipeline, with what the organization's flags and the work change in it."""
+    stages = fitted(found.pipeline, weighting=found.flags.weighting, work_type=found.session.work_type)
+    return replace(rank_recollection(memory, found, stages), pipeline=pipeline_name(found.pipeline))
 
 
 def rank_recollection(memory: Memory, found: Recollection, stages: Sequence[Stage]) -> Retrieval:

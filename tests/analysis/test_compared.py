@@ -12,17 +12,21 @@ import pytest
 
 from analysis.compared import DEPTH, PipelineRun, compare_in_worker, compared, run_pipelines, runs_from_json
 from queries.scope import Reach, Scope
-from ranking import to_text
+from ranking import Corroboration, Head, to_text
 from ranking.presets import INTENDED, LIVE, MEMINI, MEMSENSE
 from ranking.reflection import Reflection
 from ranking.relevance import Relevance
-from retrieval.retrieve import AgentSession, Memory, retrieve
-from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, plant
+from retrieval.retrieve import AgentSession, Memory, recollect, retrieve
+from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, TWINS, plant
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import psycopg
 
     from queries.engine import Store
+    from retrieval.pipelines import Pipeline
+    from retrieval.retrieve import Recollection
 
     Owner = psycopg.Connection[Any]
 
@@ -73,15 +77,17 @@ class TestFigures:
         assert [run("a", "b").rank(id_) for id_ in ("a", "b", "c")] == [1, 2, None]
 
 
+def asking(memory: Memory, session: AgentSession = ACME) -> Callable[[Pipeline], Recollection]:
+    return lambda stages: recollect(memory, session, QUESTION, stages, NOW)
+
+
 class TestRuns:
     def test_each_list_is_the_librarys_own(self, store: Store, owner: Owner) -> None:
         plant(owner)
         memory = Memory(store, EMBEDDER)
         pipelines = (LIVE, INTENDED, MEMSENSE, MEMINI)
         told: list[tuple[int, int]] = []
-        runs = run_pipelines(
-            memory, ACME, QUESTION, pipelines, at=NOW, report=lambda done, total, _words: told.append((done, total))
-        )
+        runs = run_pipelines(memory, pipelines, asking(memory), lambda done, total, _words: told.append((done, total)))
         assert [run.pipeline for run in runs] == ["LIVE", "INTENDED", "MEMSENSE", "MEMINI"]
         for found, stages in zip(runs, pipelines, strict=True):
             alone = retrieve(memory, ACME, QUESTION, stages, NOW)
@@ -97,7 +103,8 @@ class TestRuns:
         owner.execute("update observations set kind = 'reflection', reflection_depth = 1")
         beyond = (Relevance(), Reflection(boost=1e308), Reflection(boost=1e308))
         with np.errstate(over="ignore"):
-            runs = run_pipelines(Memory(store, EMBEDDER), ACME, QUESTION, (beyond, LIVE), at=NOW)
+            memory = Memory(store, EMBEDDER)
+            runs = run_pipelines(memory, (beyond, LIVE), asking(memory))
         assert runs[0].failed is not None
         assert runs[0].failed.startswith("this pipeline cannot be run: Reflection(")
         assert runs[0].failed.endswith("expected finite scores, found inf")
@@ -108,7 +115,8 @@ class TestRuns:
     def test_a_dead_store_is_a_failure_and_no_empty_list(self, store: Store, owner: Owner) -> None:
         plant(owner)
         owner.execute("revoke all on observations from dash_read")
-        (found,) = run_pipelines(Memory(store, EMBEDDER), ACME, QUESTION, (LIVE,), at=NOW)
+        memory = Memory(store, EMBEDDER)
+        (found,) = run_pipelines(memory, (LIVE,), asking(memory))
         assert found.failed is not None
         assert found.failed.startswith("the memory could not be looked up")
         assert found.ids == ()
@@ -120,14 +128,29 @@ class TestInTheWorker:
         memory = Memory(store, EMBEDDER)
         params = {
             "query": QUESTION, "session": None, "project": None, "work_type": "bug_fix",
-            "pipelines": [to_text(LIVE), to_text(MEMINI)], "at": NOW.isoformat(),
+            "pipelines": [to_text(LIVE), to_text(MEMINI)], "at": NOW.isoformat(), "bits": None,
         }  # fmt: skip
         scope = Scope.of_days(Reach.of(frozenset({"acme"})), date(2026, 3, 1), date(2026, 3, 1), "acme")
         sent = json.loads(json.dumps(compare_in_worker(memory, scope, params, lambda *_: None)))
         session = AgentSession("acme", work_type="bug_fix")
-        here = run_pipelines(memory, session, QUESTION, (LIVE, MEMINI), at=NOW)
+        here = run_pipelines(memory, (LIVE, MEMINI), asking(memory, session))
         assert runs_from_json(sent) == here
         assert [asdict(run) for run in runs_from_json(sent)] == [asdict(run) for run in here]
+
+    def test_voices_are_counted_within_the_bits_it_is_sent(self, store: Store, owner: Owner) -> None:
+        """Two that say nearly the same are 16 bits apart at most: only then does a large boost put both first."""
+        plant(owner, texts=TWINS)
+        boosted = (Relevance(), Head(20), Corroboration(scale=1.0))
+        params = {
+            "query": QUESTION, "session": None, "project": None, "work_type": None, "pipelines": [to_text(boosted)],
+            "at": NOW.isoformat(),
+        }  # fmt: skip
+        scope = Scope.of_days(Reach.of(frozenset({"acme"})), date(2026, 3, 1), date(2026, 3, 1), "acme")
+        first = []
+        for bits in (None, 16):
+            sent = compare_in_worker(Memory(store, EMBEDDER), scope, {**params, "bits": bits}, lambda *_: None)
+            first.append(set(sent[0]["texts"][:2]))
+        assert first == [{TWINS[2], first[0].intersection(TWINS[:2]).pop()}, set(TWINS[:2])]
 
     def test_it_needs_one_organization(self, store: Store) -> None:
         scope = Scope.of_days(Reach.of(frozenset({"acme"})), date(2026, 3, 1), date(2026, 3, 1))

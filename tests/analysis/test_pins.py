@@ -18,16 +18,23 @@ from tests.analysis.angles import QUESTION, SESSION, at, inspecting, plant_fan
 from tests.memories import add_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import psycopg
 
     from queries.engine import Store
     from ranking.ranking import Stage
-    from retrieval.retrieve import Memory
+    from retrieval.retrieve import AgentSession, Memory, Retrieval
 
     Owner = psycopg.Connection[Any]
 
 FIRST_FOUR: tuple[Stage, ...] = (Relevance(), Head(4))
+ORG = SESSION.org_id
 A, B = str(UUID(int=1)), str(UUID(int=2))
+
+
+def by(memory: Memory, stages: Sequence[Stage] | None = None) -> Callable[[AgentSession, str], Retrieval]:
+    return lambda session, query: retrieve(memory, session, query, stages)
 
 
 @pytest.fixture
@@ -58,14 +65,14 @@ class TestCheck:
     ) -> None:
         pairs = tuple((fan[one], fan[other]) for one, other in precede)
         pin = Pin("p", QUESTION, tuple(fan[n] for n in include), pairs, project="api")
-        (result,) = check(memory, SESSION, [pin], FIRST_FOUR)
+        (result,) = check(ORG, [pin], by(memory, FIRST_FOUR))
         assert result.outcome is (Outcome.HOLDS if reason is None else Outcome.FAILS)
         assert result.reasons == (() if reason is None else (reason.format(*fan),))
 
     def test_ranked_but_beyond_the_budget_is_not_included(self, memory: Memory, fan: list[str]) -> None:
         """Two tokens each: three fit 6, whatever the stages before return."""
         pin = Pin("p", QUESTION, (fan[3],))
-        (result,) = check(memory, SESSION, [pin], (Relevance(), TokenBudget(6)))
+        (result,) = check(ORG, [pin], by(memory, (Relevance(), TokenBudget(6))))
         assert result.reasons == (f"{fan[3]} has rank 4, not in the block of 3",)
 
     def test_each_pin_brings_its_project_and_its_works_budget(
@@ -78,24 +85,24 @@ class TestCheck:
             Pin("bug", QUESTION, (web, small), project="web", work_type="bug_fix"),  # 750
             Pin("api", QUESTION, (web,), project="api"),
         ]
-        assert [result.holds for result in check(memory, SESSION, pins, None)] == [False, True, False]
+        assert [result.holds for result in check(ORG, pins, by(memory))] == [False, True, False]
         assert fan[0] in retrieve(memory, SESSION, QUESTION).injected
 
     def test_what_could_not_be_asked_is_unknown(self, memory: Memory, owner: Owner, fan: list[str]) -> None:
         owner.execute("alter table observations rename to elsewhere")
-        (result,) = check(memory, SESSION, [Pin("p", QUESTION, (fan[0],))], None)
+        (result,) = check(ORG, [Pin("p", QUESTION, (fan[0],))], by(memory))
         assert (result.outcome, result.holds) == (Outcome.UNKNOWN, False)
         assert "could not be looked up" in result.reasons[0]
 
     def test_nothing_is_recorded(self, memory: Memory, owner: Owner, fan: list[str]) -> None:
-        check(memory, SESSION, [Pin("p", QUESTION, (fan[0],))], None)
+        check(ORG, [Pin("p", QUESTION, (fan[0],))], by(memory))
         assert owner.execute("select count(*) from retrieval_ab_logs").fetchone() == (0,)
 
     def test_a_pin_of_what_is_there_holds(self, memory: Memory, fan: list[str]) -> None:
         found = retrieve(memory, SESSION, QUESTION, FIRST_FOUR)
         pin = pin_of(found, " first ", found.injected, (fan[0], fan[1]))
         assert (pin.name, pin.project) == ("first", "api")
-        assert check(memory, SESSION, [pin], FIRST_FOUR)[0].holds
+        assert check(ORG, [pin], by(memory, FIRST_FOUR))[0].holds
 
 
 class TestFile:

@@ -6,11 +6,13 @@ import streamlit as st
 
 from controls import compare, loading
 from controls.access import current_principal
-from controls.pipeline import LABELS
+from controls.pipeline import LABELS, Chosen
+from controls.question import Asked
 from controls.view import shown_to
 from queries.scope import Scope
-from retrieval.pipelines import named_pipeline
-from retrieval.retrieve import AgentSession, retrieve
+from ranking.presets import PRESETS
+from retrieval.pipelines import Flags
+from retrieval.retrieve import AgentSession, rank_recollection
 
 st.set_page_config(layout="wide")
 principal = current_principal()
@@ -25,6 +27,10 @@ with shown_to(principal, scope):
     # the present is the full minute, as on the page
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     moment = datetime.fromisoformat(said["now"]) if "now" in said else now
-    session = AgentSession(scope.org or "")
-    found = retrieve(memory, session, question, named_pipeline(preset=said.get("preset", "LIVE")), moment)
-    compare.panel(found, memory, LABELS[said.get("preset", "LIVE")])
+    preset, bits = said.get("preset", "LIVE"), int(said["bits"]) if "bits" in said else None
+    session = AgentSession(scope.org or "", work_type=said.get("work_type"))
+    asked = Asked(session, question, Flags(weighting=said.get("weighting") != "off"), moment)
+    present = Chosen(asked.fit(PRESETS[preset]), LABELS[preset], "neural", bits)
+    recollection = loading.recollected(scope, session, question, present.stages, at=moment, bits=bits)
+    found = rank_recollection(memory, recollection, present.stages)
+    compare.panel(found, asked, memory, present)

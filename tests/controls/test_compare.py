@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from analysis.compared import compared, run_pipelines
 from controls.compare import MOST_K, OTHERS, K, _k, read_address
+from ranking.comparison import kendall_tau_b, rank_biased_overlap
 from ranking.presets import FULL, LIVE, MEMINI, PRESETS
 from ranking.relevance import Head, Relevance
 from retrieval.neural import pair_scorer
 from retrieval.onnx_models import MINILM
-from retrieval.retrieve import AgentSession, Memory
+from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.hostile import TEXTS
 from tests.jobs.test_worker import until
 from tests.pages.application import application
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from queries.engine import Store
+    from retrieval.retrieve import Retrieval
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
@@ -46,6 +47,22 @@ def figures(test: AppTest) -> list[dict[str, Any]]:
 def title(test: AppTest) -> str:
     text: str = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
     return text
+
+
+def by_hand(one: Retrieval, other: Retrieval, k: int) -> dict[str, Any]:
+    """What any two retrievals agree in, of their own lists and blocks."""
+    first, second = one.ranking.ids(), other.ranking.ids()
+    best = set(first[:k]), set(second[:k])
+    both = [id_ for id_ in first if id_ in second]
+    return {
+        "overlap": len(best[0] & best[1]) / k,
+        "jaccard": len(best[0] & best[1]) / len(best[0] | best[1]),
+        "rbo": rank_biased_overlap(first, second),
+        "tau": kendall_tau_b(range(len(both)), [second.index(id_) for id_ in both]),
+        "both": len(both),
+        "entered": len(set(other.injected) - set(one.injected)),
+        "left": len(set(one.injected) - set(other.injected)),
+    }
 
 
 class TestAddress:
@@ -92,19 +109,15 @@ class TestPanel:
         with application(address, PAGE, vs="MEMINI,Relevance~~Head~k~3", top="2", now=NOW.isoformat()) as test:
             test.run()
         assert not test.exception
-        pipelines = (LIVE, MEMINI, (Relevance(), Head(3)))
-        runs = run_pipelines(Memory(store, EMBEDDER), AgentSession("acme"), QUESTION, pipelines, at=NOW)
-        expected = compared(runs, 2)
+        memory, session = Memory(store, EMBEDDER), AgentSession("acme")
+        runs = [retrieve(memory, session, QUESTION, each, NOW) for each in (LIVE, MEMINI, (Relevance(), Head(3)))]
+        lists = [run.ranking.ids() for run in runs]  # all five fit the budget
         labels = ["A · Live (001)", "B · Memini (003)", "C · Relevance → Head"]
         assert figures(test) == [
-            {
-                "pair": f"{labels[pair.first]}  ↔  {labels[pair.second]}",
-                "overlap": pair.overlap, "jaccard": pair.jaccard, "rbo": pair.rbo, "tau": pair.tau,
-                "both": pair.in_both, "entered": len(pair.entered), "left": len(pair.left),
-            }
-            for pair in expected.pairs
-        ]  # fmt: skip
-        kept = [len(set(runs[0].ids[:2]) & set(run.ids[:2])) for run in runs[1:]]
+            {"pair": f"{labels[one]}  ↔  {labels[other]}"} | by_hand(runs[one], runs[other], 2)
+            for one, other in ((0, 1), (0, 2), (1, 2))
+        ]
+        kept = [len(set(lists[0][:2]) & set(each[:2])) for each in lists[1:]]
         assert title(test) == f"Of the 2 best of A, B keeps {kept[0]}, C keeps {kept[1]}"
         assert test.multiselect(key="pick_vs").value == ["Memini (003)", "Relevance~~Head~k~3"]
         assert test.number_input(key="pick_k").value == 2
@@ -116,6 +129,13 @@ class TestPanel:
         assert set(flips["change"]) == {"▼ leaves"}
         assert flips["before"].tolist() == list(range(2, 2 + len(flips)))
         assert flips["after"].isna().all()
+
+    def test_a_row_of_that_table_opens_its_observation(self, address: str) -> None:
+        with application(address, PAGE, vs="Relevance~~Head~k~1", now=NOW.isoformat()) as test:
+            test.run()
+        flips = test.dataframe[1]
+        assert set(flips.value["open"]) == {"Open"}
+        assert json.loads(flips.proto.columns)["open"]["type_config"]["type"] == "button"
 
     def test_a_bad_text_is_told_literally_and_the_rest_is_compared(self, address: str) -> None:
         with application(address, PAGE, vs=f"MEMINI,{TEXTS[20]}") as test:
@@ -175,9 +195,9 @@ def test_the_neural_scorer_runs_in_the_worker_and_gives_the_same(
         until(lambda: test.run().dataframe, limit=100.0)
     assert not test.exception
     memory = Memory(store, EMBEDDER, pair_scorer(cross_encoder))
-    runs = run_pipelines(memory, AgentSession("acme"), QUESTION, (LIVE, PRESETS["AI_MEMORY"]), at=NOW)
-    assert (str(runs[1].scorer), runs[1].degraded) == ("neural", ())
-    (pair,) = compared(runs, K).pairs
-    assert figures(test)[0]["rbo"] == pair.rbo
-    assert figures(test)[0]["tau"] == pair.tau
+    runs = [retrieve(memory, AgentSession("acme"), QUESTION, each, NOW) for each in (LIVE, PRESETS["AI_MEMORY"])]
+    assert str(runs[1].scorer_used) == "neural"
+    expected = by_hand(runs[0], runs[1], K)
+    assert figures(test)[0]["rbo"] == expected["rbo"]
+    assert figures(test)[0]["tau"] == expected["tau"]
     assert not [text.value for text in test.text if "scored by words" in text.value]

@@ -68,7 +68,8 @@ class TestWhyNot:
         assert ladder["result"].tolist() == [*["✓ passed"] * 5, "✕ lost here", "· not reached"]
         assert ladder["rank"].dropna().tolist() == [5, 5]
         assert TEXTS[4] in [text.value for text in test.text]
-        assert len(planted.ids) == 5
+        (link,) = test.get("page_link")
+        assert (link.proto.page, f"observation={planted.ids[4]}" in link.proto.query_string) == ("observation", True)
 
     def test_what_is_typed_goes_into_the_address_and_what_was_chosen_goes_out(
         self, address: str, planted: Planted
@@ -148,13 +149,15 @@ class TestPins:
             assert said(test) == ["Taken down."]
         assert [row[-1] for row in held(owner)] == [True]
 
-    def test_opening_a_pin_asks_its_question(self, address: str, planted: Planted, store: Store) -> None:
-        number = self.saved(store, Pin("p", "which fruit ripens", (str(planted.ids[4]),), project="api"))
+    def test_opening_a_pin_asks_its_question_for_its_work(self, address: str, planted: Planted, store: Store) -> None:
+        pin = Pin("p", "which fruit ripens", (str(planted.ids[4]),), project="api", work_type="bug_fix")
+        number = self.saved(store, pin)
         with application(address, SCRIPT, org="acme", pin=str(number), retrieval="x") as test:
             test.run()
             test.button("pin_open").click().run()
             assert not test.exception
             assert (test.query_params["q"], test.query_params["project"]) == ("which fruit ripens", "api")
+            assert test.query_params["work_type"] == "bug_fix"
             assert "retrieval" not in test.query_params
 
     @pytest.mark.parametrize(

@@ -250,14 +250,18 @@ class TestOutcomes:
         """What diagnostics name is planted as wrong or was in failed sessions before; accepted ones name none."""
         found = rows(
             filled,
-            """select outcome, cardinality(helpful_observation_ids), cardinality(misleading_observation_ids)
+            """select outcome, injected_observation_ids, helpful_observation_ids, misleading_observation_ids
                  from session_diagnostics where org_id <> 'org_hostile'""",
         )
-        assert {outcome for outcome, _, _ in found} == {"accepted", "rejected", "rework"}
-        for outcome, helpful, misleading in found:
+        assert {outcome for outcome, *_ in found} == {"accepted", "rejected", "rework"}
+        for outcome, given, helpful, misleading in found:
             assert not (outcome == "accepted" and misleading)
             assert not (outcome == "rejected" and not misleading)
-            assert helpful >= 0
+            # only what was given can have helped or misled
+            assert {*helpful, *misleading} <= set(given)
+            # without wrong advice, whoever was helped was accepted
+            assert not (outcome == "rework" and helpful and not misleading)
+        assert {outcome for outcome, _, helpful, _ in found if helpful} == {"accepted", "rejected", "rework"}
 
     def test_running_sessions_have_neither_outcome_nor_end(self, filled: str) -> None:
         odd = "select count(*) from sessions where (outcome is null) <> (ended_at is null) or ended_at > %s"

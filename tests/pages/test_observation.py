@@ -73,6 +73,24 @@ class TestFigures:
         assert "injection unknown for" in strip
         assert "log coverage" not in strip
 
+    def test_a_weight_that_its_history_does_not_explain_is_flagged_once(
+        self, opened: Opened, planted: Planted, owner: Owner
+    ) -> None:
+        def flags(part: str = "Weight") -> list[str]:
+            test = opened(observation=str(planted.id), part=part)
+            return [line.value for line in (*test.caption, *test.markdown) if "outside what is recorded" in line.value]
+
+        (told,) = flags()
+        assert "The weight stands at 0.9, and the last recorded change left it at 0.735" in told
+        assert flags("Retrievals") == [told]
+        owner.execute("update observations set weight = 0.73526")
+        assert "stands at 0.73526, and the last recorded change left it at 0.73525:" in flags()[0]
+        owner.execute("update observations set weight = 0.73525")
+        assert flags() == []
+        owner.execute("delete from observation_weight_history")
+        owner.execute("update observations set weight = 0.1")
+        assert flags() == []
+
     def test_the_timeline_holds_all_of_it_on_one_axis(self, opened: Opened, planted: Planted) -> None:
         test = opened(observation=str(planted.id))
         spec = json.loads(test.get("plotly_chart")[0].proto.spec)

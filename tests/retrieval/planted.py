@@ -28,6 +28,15 @@ TEXTS = (
     "The login page keeps the auth cookie for eight hours.",
     "Bananas ripen faster beside apples.",
 )
+# two that say the same within 16 bits and not within 3, then one that answers better and stands alone
+COMPILED = (
+    "The build server keeps what it compiled in a folder of its own for a week so that the next run of every project"
+)
+TWINS = (
+    f"{COMPILED} is faster than the one before today.",
+    f"{COMPILED} is faster than the one before now.",
+    TEXTS[0],
+)
 EMBEDDER = WordLlamaEmbedder()
 
 

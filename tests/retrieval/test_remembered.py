@@ -3,14 +3,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from ranking import LexicalScorer, ScorerUsed
 from ranking.fallback import FallbackScorer
 from ranking.pair_scorer import Pair, PairScores
-from retrieval.remembered import RememberingScorer, remembering
+from retrieval.embedders import EmbedderError
+from retrieval.remembered import MOST_QUESTIONS, RememberingEmbedder, RememberingScorer, remembering
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from retrieval.embedders import Vectors
 
 ONE, TWO, BAD = (Pair("q", "", text) for text in ("one", "three", "bad"))
 
@@ -52,3 +56,51 @@ def test_words_are_scored_anew() -> None:
     assert remembering(own) is own
     missing = FallbackScorer(None)
     assert remembering(missing) is missing
+
+
+class Embedding:
+    """An embedder that counts the questions it reads: a vector holds a text's length, a bad one fails."""
+
+    name, dimensions = "counting", 1
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.array([[len(text)] for text in texts], np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        self.read.append(text)
+        if text == "bad":
+            raise EmbedderError("away")
+        return np.array([np.nan if text == "odd" else len(text)], np.float32)
+
+
+def test_a_question_is_read_once_whatever_is_done_to_its_vector() -> None:
+    counting = Embedding()
+    embedder = RememberingEmbedder(counting)
+    embedder.embed_query("one")[:] = 7
+    embedder.embed_query("one")[:] = 8
+    assert embedder.embed_query("one").tolist() == [3.0]
+    assert counting.read == ["one"]
+    assert (embedder.name, embedder.dimensions, embedder.embed(["xx"]).tolist()) == ("counting", 1, [[2.0]])
+
+
+def test_a_question_that_failed_is_read_again() -> None:
+    counting = Embedding()
+    embedder = RememberingEmbedder(counting)
+    for _ in range(2):
+        with pytest.raises(EmbedderError):
+            embedder.embed_query("bad")
+        assert np.isnan(embedder.embed_query("odd")).all()
+    assert counting.read == ["bad", "odd"] * 2
+
+
+def test_the_oldest_questions_are_forgotten() -> None:
+    counting = Embedding()
+    embedder = RememberingEmbedder(counting)
+    for number in range(MOST_QUESTIONS + 1):
+        embedder.embed_query(str(number))
+    embedder.embed_query("1")
+    embedder.embed_query("0")
+    assert counting.read[-2:] == [str(MOST_QUESTIONS), "0"]

@@ -1,0 +1,298 @@
+"""What the Inspector shows twice, or a command shows too, is the same: lists beside each other, pins, copied code."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controls import loading
+from jobs.__main__ import run
+from queries.engine import LIST
+from queries.pins import Pin, SavePin
+from queries.scope import EVERYTHING, Reach
+from ranking import Corroboration, Feedback, Head, Relevance, TokenBudget, to_text
+from retrieval.embedders import WordLlamaEmbedder
+from retrieval.retrieve import recollect
+from tests import sample
+from tests.pages.application import application
+from tests.pages.test_inspector import opened, param, said
+from tests.queries.test_corroborating import add_run
+from tests.retrieval.planted import NOW, QUESTION, TEXTS, TWINS, add_session, plant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    from queries.engine import Store
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+    Commanded = Callable[[str], tuple[int, str]]
+
+# about 130 tokens each: three fit 500, five fit 750
+LONG = tuple(f"{text} {'It was seen more than once. ' * 16}"[:520] for text in TEXTS)
+WEIGHTS = (0.2, 1.0, 0.9, 1.0, 0.5)
+NO_WEIGHTING = '{"feedback_weighting_disabled": true}'
+BOOSTED = to_text((Relevance(), Head(20), Corroboration(1.0), Feedback(), TokenBudget(500)))
+TWIN_LINK = {"org": "twins", "q": QUESTION, "preset": "INTENDED", "boost": "1", "v": "1"}
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    plant(owner, "acme", LONG, weights=WEIGHTS)
+    plant(owner, "off", LONG, weights=WEIGHTS, features=NO_WEIGHTING)
+    plant(owner, "twins", TWINS)
+    return cluster.plain_url("dash_read", store_database)
+
+
+@pytest.fixture
+def commanded(address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commanded:
+    """Run a command as it was copied, in this process; its exit code and what it printed."""
+
+    def do(shown: str) -> tuple[int, str]:
+        words = shlex.split(shown)
+        assert words[:3] == ["python", "-m", "jobs"]
+        capsys.readouterr()
+        monkeypatch.setenv("DATABASE_URL", address)
+        code = run([*words[3:], "--json"])
+        return code, capsys.readouterr().out
+
+    return do
+
+
+def copied(test: AppTest, job: str) -> str:
+    (found,) = [block.value for block in test.code if block.value.startswith(f"python -m jobs {job} ")]
+    return str(found)
+
+
+class TestCompare:
+    @pytest.mark.parametrize(
+        "link",
+        [
+            {"org": "acme", "q": QUESTION, "work_type": "bug_fix", "vs": "LIVE"},
+            {"org": "acme", "q": QUESTION, "work_type": "chore", "vs": "LIVE"},
+            {"org": "off", "q": QUESTION, "preset": "LIVE", "v": "1", "vs": "LIVE"},
+            {**TWIN_LINK, "bits": "16", "vs": BOOSTED},
+        ],
+    )
+    def test_a_pipeline_beside_itself_changes_nothing(self, address: str, link: dict[str, str]) -> None:
+        test = opened(address, show="compare", **link)
+        (figures,) = test.dataframe[0].value.to_dict("records")
+        assert (figures["overlap"], figures["rbo"], figures["tau"]) == (1.0, 1.0, pytest.approx(1.0))
+        assert (figures["entered"], figures["left"]) == (0, 0)
+        assert "The memory block holds the same observations" in said(test)
+
+    def test_a_text_means_its_own_numbers(self, address: str) -> None:
+        """The preset's name is fitted to the work; its text says 500 tokens, and two of five rows leave."""
+        plain = to_text((Relevance(), Head(20), Feedback(), TokenBudget(500)))
+        link = {"org": "acme", "q": QUESTION, "work_type": "bug_fix", "vs": f"LIVE,{plain}"}
+        figures = opened(address, show="compare", **link).dataframe[0].value.to_dict("records")
+        assert [(row["entered"], row["left"]) for row in figures] == [(0, 0), (0, 2), (0, 2)]
+
+
+class TestPins:
+    @staticmethod
+    def hold(store: Store, org: str, pin: Pin) -> int:
+        with store.writing(Reach.of(frozenset({org})), LIST, name="pin") as connection:
+            return SavePin(org, pin, "ada").apply(connection) or 0
+
+    @staticmethod
+    def held(test: AppTest) -> bool:
+        (line,) = [line.value for line in test.markdown if "pins hold under this pipeline" in line.value]
+        return {"**1 of 1": True, "**0 of 1": False}[line[:8]]
+
+    def test_a_pin_is_asked_for_its_own_work_here_and_by_the_command(
+        self, address: str, store: Store, commanded: Commanded
+    ) -> None:
+        """Its last row fits the 750 tokens of a bug fix and not the 500 of other work."""
+        ranked = opened(address, org="acme", q=QUESTION).dataframe[0].value
+        assert ranked["block"].tolist() == [True] * 3 + [False] * 2
+        pin = Pin("deep", QUESTION, (ranked["id"].iloc[4],), work_type="bug_fix")
+        number = self.hold(store, "acme", pin)
+        for link in ({"pin": str(number)}, {"q": "which fruit ripens"}, {"q": QUESTION, "work_type": "chore"}):
+            test = opened(address, org="acme", show="pins", **link)
+            assert self.held(test)
+            assert commanded("python -m jobs pins --org acme")[0] == 0
+            assert commanded(copied(test, "pins"))[0] == 0
+        turned = opened(address, org="acme", q=QUESTION, show="pins", tokens="550", v="1")
+        assert not self.held(turned)
+        assert commanded(copied(turned, "pins"))[0] == 1
+
+    def test_a_link_to_a_pin_brings_its_work_along_until_another_question_is_typed(
+        self, address: str, store: Store
+    ) -> None:
+        number = self.hold(store, "acme", Pin("p", QUESTION, (str(sample.NAMESPACE),), work_type="bug_fix"))
+        with application(address, org="acme", pin=str(number)) as test:
+            test.switch_page("inspector.py").run()
+            assert param(test, "work_type") == "bug_fix"
+            assert test.dataframe[0].value["block"].tolist() == [True] * 5
+            assert "Work bug_fix: a budget of 750 tokens" in said(test)
+            test.text_input("typed_question").set_value("which fruit ripens").run()
+            assert "work_type" not in test.query_params
+            assert not test.exception
+
+    def test_who_says_the_same_counts_within_the_bits_that_are_shown(
+        self, address: str, store: Store, commanded: Commanded
+    ) -> None:
+        ids = opened(address, org="twins", q=QUESTION).dataframe[0].value["id"].tolist()
+        self.hold(store, "twins", Pin("together", QUESTION, (), ((ids[1], ids[0]),)))
+        for bits, holds in ({}, False), ({"bits": "16"}, True):
+            test = opened(address, show="pins", **TWIN_LINK, **bits)
+            assert self.held(test) is holds
+            assert commanded(copied(test, "pins"))[0] == (not holds)
+
+
+class TestCopied:
+    @pytest.mark.parametrize(
+        "link",
+        [
+            {"org": "acme", "q": QUESTION},
+            {"org": "acme", "q": QUESTION, "project": "api", "work_type": "bug_fix"},
+            {"org": "acme", "q": QUESTION, "head": "3", "fb": "off", "v": "1"},
+            {"org": "off", "q": QUESTION},
+            {"org": "off", "q": QUESTION, "fb": "on", "v": "1"},
+            {"org": "acme", "q": QUESTION, "preset": "AI_MEMORY", "scorer": "lexical", "v": "1"},
+            {**TWIN_LINK, "bits": "16"},
+            {"org": "acme", "q": '--auth\'s $(null) `pointer`\n"middleware"'},
+        ],
+    )
+    def test_the_command_gives_the_list_that_is_shown(
+        self, address: str, commanded: Commanded, link: dict[str, str]
+    ) -> None:
+        test = opened(address, digits="all", **link)
+        assert_same(test, *commanded(copied(test, "rank")))
+
+    def test_a_logged_retrieval_is_asked_as_of_its_moment(
+        self, address: str, owner: Owner, commanded: Commanded
+    ) -> None:
+        """Memini counts ages: asked as of now, its scores would be others."""
+        ids = [row[0] for row in owner.execute("select id from observations where org_id = 'acme' order by id")]
+        add_session(owner, "acme", "session-r", "bug_fix")
+        retrieval = sample.add_retrieval(owner, "acme", sample.swapped(3, 0, 2), name="r", observations=ids[:3])
+        owner.execute("update retrieval_ab_logs set query_text = %s, created_at = %s", (QUESTION, NOW))
+        link = {"org": "acme", "retrieval": str(retrieval), "preset": "MEMINI", "v": "1"}
+        test = opened(address, digits="all", **link)
+        command = copied(test, "rank")
+        assert f"--at {NOW.isoformat()}" in command
+        assert "--work-type bug_fix" in command
+        assert_same(test, *commanded(command), relative=1e-12)
+
+    @pytest.mark.parametrize(
+        ("link", "left_out"),
+        [
+            ({"org": "acme", "q": QUESTION}, "The text does not say who asks: only the command does."),
+            ({**TWIN_LINK, "bits": "16"}, "does not say who asks or the SimHash bits: only"),
+            (
+                {"org": "acme", "q": QUESTION, "preset": "FULL", "scorer": "lexical", "bits": "9", "v": "1"},
+                "does not say who asks, the SimHash bits or who scores pairs: only",
+            ),
+        ],
+    )
+    def test_what_the_text_leaves_out_is_named(self, address: str, link: dict[str, str], left_out: str) -> None:
+        assert left_out in said(opened(address, **link))
+
+
+def assert_same(test: AppTest, code: int, printed: str, relative: float = 1e-6) -> None:
+    """The rows of the command are the first of the page's, with their scores, and the same are in the block."""
+    assert code == 0
+    shown, rows = test.dataframe[0].value, json.loads(printed)["rows"]
+    assert rows
+    assert [row["id"] for row in rows] == shown["id"].tolist()[: len(rows)]
+    assert [row["score"] for row in rows] == pytest.approx(
+        shown["score"].map(float).tolist()[: len(rows)], rel=relative
+    )
+    assert [row["id"] for row in rows if row["injected"]] == shown.loc[shown["block"], "id"].tolist()
+
+
+class TestRecalledAnew:
+    """Only what recall reads lets it be asked again, however much is logged meanwhile."""
+
+    @pytest.fixture
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """The questions that were recalled, one by one."""
+        found: list[str] = []
+
+        def counting(memory: Any, session: Any, query: str, *rest: Any) -> Any:  # noqa: ANN401 - passed on as they are
+            found.append(query)
+            return recollect(memory, session, query, *rest)
+
+        monkeypatch.setattr(loading, "recollect", counting)
+        return found
+
+    @staticmethod
+    def seen(owner: Owner) -> str:
+        """What was written so far is counted and looked at, as two seconds later; the store's own version then."""
+        owner.execute("select pg_stat_force_next_flush()")
+        loading._version.clear()
+        return loading.version(EVERYTHING)
+
+    def test_a_slider_moves_on_a_store_that_is_logged_to(self, address: str, owner: Owner, asked: list[str]) -> None:
+        link = {"org": "acme", "q": QUESTION, "preset": "INTENDED", "v": "1", "open": "corroboration"}
+        owner.execute("select pg_stat_force_next_flush()")  # what was planted is no news
+        with application(address, **link, show="compare", vs="LIVE,MEMINI") as test:
+            test.switch_page("inspector.py").run()
+            once = len(asked)
+            assert once == 3  # one for each of the three that recall in another way or with other evidence
+            for place, boost in enumerate((0.2, 0.3)):
+                before = self.seen(owner)
+                sample.add_retrieval(owner, "acme", sample.swapped(3, 0, 2), name=f"busy {place}")
+                assert self.seen(owner) != before
+                test.slider("turn_boost").set_value(boost).run()
+                assert not test.exception
+                assert len(asked) == once
+
+    def test_a_question_is_embedded_once_though_recall_is_asked_again(
+        self, address: str, owner: Owner, asked: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A retrieval that is logged also moves when its observations were read last, which recall reads."""
+        embedded: list[str] = []
+        embed = WordLlamaEmbedder.embed_query
+
+        def counting(embedder: WordLlamaEmbedder, text: str) -> Any:  # noqa: ANN401 - its vector
+            embedded.append(text)
+            return embed(embedder, text)
+
+        monkeypatch.setattr(WordLlamaEmbedder, "embed_query", counting)
+        owner.execute("select pg_stat_force_next_flush()")
+        with application(address, org="acme", q=QUESTION) as test:
+            test.switch_page("inspector.py").run()
+            owner.execute("update observations set last_accessed_at = now() where org_id = 'off'")
+            self.seen(owner)
+            test.run()
+            assert not test.exception
+        assert (len(asked), embedded) == (2, [QUESTION])
+
+    @pytest.mark.parametrize(
+        ("change", "pipelines"),
+        [
+            ("update observations set weight = 0.5 where org_id = 'acme'", {"LIVE", "INTENDED"}),
+            ("update observation_embeddings set route = 'full' where org_id = 'acme'", {"LIVE", "INTENDED"}),
+            ("update organizations set features = '{\"corroboration_boost_enabled\": true}'", {"LIVE", "INTENDED"}),
+            ("a pass", {"INTENDED"}),
+            ("insert into sessions (org_id, id, project_id) values ('acme', 'new', 'api')", set()),
+        ],
+    )
+    def test_what_recall_reads_lets_it_be_asked_again(
+        self, address: str, owner: Owner, asked: list[str], change: str, pipelines: set[str]
+    ) -> None:
+        anew = set()
+        for preset in ("LIVE", "INTENDED"):
+            with application(address, org="acme", q=QUESTION, preset=preset, v="1") as test:
+                test.switch_page("inspector.py").run()
+                self.seen(owner)
+                test.run()
+                once = len(asked)
+                if change == "a pass":
+                    add_run(owner, "acme", "api")
+                else:
+                    owner.execute(change.encode())
+                self.seen(owner)
+                test.run()
+                anew |= {preset} if len(asked) > once else set()
+            owner.execute("delete from sessions")
+        assert anew == pipelines
