@@ -1,3 +1,4 @@
+from ranking.contradictions.asserting import passing, requests, supposed
 from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
@@ -28,8 +29,8 @@ from ranking.contradictions.values import VALUE_STARTS, value_at
 
 _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
 # words after "not" that make it deny nothing, or less than the clause
-_NOT_A_DENIAL = frozenset({"only", "just", "necessarily", "mention", "least"})
-_NOT_YET = frozenset({"yet", "sure", "certain"})
+_NOT_A_DENIAL = frozenset({"only", "just", "mention", "least"})
+_NOT_YET = frozenset({"yet", "sure", "certain", "necessarily"})
 _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
@@ -38,6 +39,8 @@ TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # a clause of fewer words and no verb is a heading
 SENTENCE = 4
 _NOWHERE = frozenset[int]()
+# what a whole clause may be, beside a claim
+_HOLDS = (("request", requests), ("passing", passing))
 
 
 class ClauseReader:
@@ -97,6 +100,10 @@ class ClauseReader:
             self.marks.add("told")
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
+        if supposed(self.lowers):
+            self.marks.add("unreal")
+        if self.slots or len(self.words) > 1:
+            self.marks |= {mark for mark, holds in _HOLDS if holds(self.lowers)}
         if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
         if not self.small and len(self.words) > 1:

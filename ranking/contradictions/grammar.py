@@ -20,6 +20,10 @@ _NOUN = 3
 def happened(lowers: list[str], at: int, known: Facts) -> bool:
     """Whether a past form is a simple past: told of once, so another telling may be of another time."""
     before = lowers[max(at - _PERFECT, 0) : at]
+    if known.word == "got":
+        # "got approved" and "got my best score" are what one is or has since
+        following, *_ = (*lowers[at + 1 :], "-")
+        return following in {"a", "an"} or following[0].isdigit()
     if not known.word.endswith("ed"):
         return at + 1 < len(lowers) and not any(word in _HAVE for word in before[-2:])
     return at > 0 and not any(word in _HAVE or word.endswith("ly") for word in before)
@@ -35,6 +39,8 @@ def means_to(lowers: list[str], at: int) -> bool:
 
 def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     """Whether a word that may be a verb is one here: inflected after a subject, or opening an order."""
+    if at == 0 and known.word.endswith("ing"):
+        return False
     if at == 0:
         return len(lowers) == 1 or (lowers[1] not in FINITE and not _verb_follows(lowers))
     before = lowers[at - 1]

@@ -1,7 +1,10 @@
 from ranking.contradictions.aligning import Aligned, align
 from ranking.contradictions.claim import Claim, Span, Word
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
+from ranking.contradictions.lexicon import FINITE
 from ranking.contradictions.opposition import Oppositions, are_opposed
+from ranking.contradictions.roles import linked_alike, of_one_deed, of_one_doer
+from ranking.contradictions.stems import stem
 from ranking.contradictions.superseding import superseded
 from ranking.contradictions.valuing import valued
 
@@ -12,6 +15,7 @@ PLENTY = 3
 _NOT_CLAIMED = frozenset({"unreal", "compares"})
 _SAME_MANNER = frozenset({"may", "other"})
 _MANNERS = frozenset({"duty", "able", "past"})
+_ADVERBS = frozenset({stem("always")})
 _DIFFERS_AT_ALL = frozenset({"environment", "platform", "tier"})
 
 
@@ -94,7 +98,7 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and not (a_words and b_words)
         and len(a_words) + len(b_words) <= (1 if short else _BESIDE)
         and not any(one.head for one in (*a_words, *b_words))
-        and not (_describes(pair.a, left) and _describes(pair.b, right))
+        and not _tells_which(pair, left, right)
         and "stranger" not in pair.a.marks | pair.b.marks
         and not (pair.a_slots and pair.b_slots)
         and not any(slot.head or slot.value.kind in WHEN for slot in slots)
@@ -105,10 +109,32 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
     return Conflict(Kind.OPPOSITION, (left,), (right,), pair.overlap(without), "the two sides use opposed words")
 
 
-def _describes(claim: Claim, span: Span) -> bool:
-    """Whether a word only tells which one is spoken of: part of the subject, or between "a" and its noun."""
-    word = next((word for word in claim.words.values() if _within(word, span)), None)
-    return word is not None and word.head and word.place + 1 < max(other.place for other in claim.words.values())
+def _tells_which(pair: Aligned, left: Span, right: Span) -> bool:
+    """Whether an opposed word only tells which one is spoken of: public endpoints are not the private ones."""
+    one, other = _word_at(pair.a, left), _word_at(pair.b, right)
+    describes = _describes(pair.a, one), _describes(pair.b, other)
+    if all(describes) or not any(describes):
+        return all(describes)
+    # "is served by an internal proxy" and "an external proxy serves" are of one proxy
+    nouns = _after(pair.a, one), _after(pair.b, other)
+    return nouns[0] != nouns[1] or nouns[0] is None
+
+
+def _word_at(claim: Claim, span: Span) -> Word | None:
+    return next((word for word in claim.words.values() if _within(word, span)), None)
+
+
+def _after(claim: Claim, word: Word | None) -> str | None:
+    return next((other.key for other in claim.words.values() if word and other.place == word.place + 1), None)
+
+
+def _describes(claim: Claim, word: Word | None) -> bool:
+    """Whether a word is part of the subject and does not end it: "private endpoints", "known issues are"."""
+    if word is None or word.key in _ADVERBS:
+        return False
+    if word.head:
+        return word.place + 1 < max(other.place for other in claim.words.values())
+    return word.place == 0 and _after(claim, word) is not None and not FINITE.isdisjoint(map(str, claim.sequence[2:3]))
 
 
 def _within(word: Word, span: Span) -> bool:
@@ -135,6 +161,9 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         and "of some" not in denies.marks | says.marks
         and not ("stranger" in denies.marks | says.marks and ("without" in denies.marks or denies.slots))
         and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
+        and linked_alike(pair)
+        and of_one_doer(pair)
+        and of_one_deed(pair)
     )
     if not fires:
         return None

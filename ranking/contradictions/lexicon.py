@@ -63,5 +63,8 @@ BEFORE_TO = words("before_to")
 STAND_INS = words("stand_ins")
 OWNED = frozenset({"its", "their", "his", "her"})
 
+# prepositions as stems → the one that stands for all of its sense
+SAME_LINK = {stem(word): group for word, group in by_group("links").items()}
+
 # a contradiction about one of these does more harm
 SECURITY = words("security")

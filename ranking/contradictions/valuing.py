@@ -5,6 +5,7 @@ from ranking.contradictions.claim import Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
 from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, SEVERAL
 from ranking.contradictions.naming import other_name
+from ranking.contradictions.roles import linked_alike
 from ranking.contradictions.stems import stem
 
 # words one side may say beside the value; twice as many where plenty is shared
@@ -23,6 +24,8 @@ def valued(pair: Aligned, threshold: float) -> Conflict | None:
     """The conflict between two sides that give one slot different values, or different names."""
     a, b = pair.a, pair.b
     if a.negated != b.negated or "past" in a.marks ^ b.marks or "told" not in a.marks & b.marks:
+        return None
+    if (a.marks | b.marks) & {"request", "passing"}:
         return None
     return _other_value(pair, threshold) or other_name(pair, threshold)
 
@@ -73,6 +76,7 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and not (one.which and other.which and not _stated(one) and not _stated(other))
         and not str(one.value.norm).startswith("http")
         and "stranger" not in pair.a.marks | pair.b.marks
+        and linked_alike(pair)
     )
     if not fires:
         return None

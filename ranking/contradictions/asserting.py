@@ -1,0 +1,63 @@
+"""Whether a clause says in earnest how something is: not a wish, a check, a belief, a recipe or one day's event."""
+
+from itertools import pairwise
+
+from ranking.contradictions.facts import facts
+from ranking.contradictions.lexicon import FINITE
+from ranking.contradictions.word_lists import words
+
+_BELIEVED = words("believed")
+_UNTRUE = words("untrue")
+_CHECKS = words("checks")
+_BEFORE_ORDER = words("before_order")
+_OBJECT, _AFTER_ORDER = words("order_objects"), words("after_order")
+_ASKS_FOR = words("asks_for")
+_DAYS = frozenset({"today", "tonight", "yesterday", "tomorrow"})
+_LATEST = frozenset({"last", "this"})
+_PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "weekend"})
+# so far after an order's verb no other verb is expected
+_NEAR = 4
+
+
+def supposed(lowers: list[str]) -> bool:
+    """Whether what a clause says is only thought, checked, denied as untrue, or proposed with "let's"."""
+    if lowers[0] == "let's" or lowers[:2] == ["let", "us"]:
+        return True
+    for at, (word, following) in enumerate(pairwise(lowers)):
+        if following == "that" and (word in _BELIEVED or word in _UNTRUE or word in _CHECKS):
+            return True
+        told = not FINITE.isdisjoint(lowers[at + 2 :])
+        if told and (word in _BELIEVED or (word, following) == ("make", "sure")):
+            return True
+        if told and word in _CHECKS and set(lowers[:at]) <= _BEFORE_ORDER:
+            return True
+    return False
+
+
+def passing(lowers: list[str]) -> bool:
+    """Whether a clause tells of the day on which it is said: another text's today is another day."""
+    return not _DAYS.isdisjoint(lowers) or any(
+        word in _LATEST and following in _PARTS_OF_DAY for word, following in pairwise(lowers)
+    )
+
+
+def requests(lowers: list[str]) -> bool:
+    """Whether a clause asks for something or is a step of a recipe: ten names today, twenty tomorrow."""
+    if lowers[0] == "here" or ("looking", "for") in pairwise(lowers):
+        return True
+    starts = [0, *(at + 1 for at, word in enumerate(lowers) if word == ":")]
+    return any(_orders_once(lowers[start:]) for start in starts)
+
+
+def _orders_once(lowers: list[str]) -> bool:
+    """Whether words begin with an order that is done once: one asked of a writer or a cook, or by a verb unknown here."""
+    while lowers and lowers[0] in _BEFORE_ORDER:
+        lowers = lowers[1:]
+    verb, *rest = lowers or [""]
+    if not rest or not FINITE.isdisjoint(rest[:_NEAR]):
+        return False
+    if verb in _ASKS_FOR:
+        return rest[0] in _OBJECT or rest[0] in _AFTER_ORDER or rest[0][0].isdigit()
+    known = facts(verb)
+    unknown = verb.isalpha() and not (known.verb or known.stop or known.inflected or verb.endswith("ly"))
+    return unknown and rest[0] in _OBJECT
