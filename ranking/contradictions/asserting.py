@@ -50,7 +50,7 @@ def requests(lowers: list[str]) -> bool:
 
 
 def _orders_once(lowers: list[str]) -> bool:
-    """Whether words begin with an order that is done once: one asked of a writer or a cook, or by a verb unknown here."""
+    """Whether words begin with an order that is done once: asked of a writer or a cook, or by a verb unknown here."""
     while lowers and lowers[0] in _BEFORE_ORDER:
         lowers = lowers[1:]
     verb, *rest = lowers or [""]

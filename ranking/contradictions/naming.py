@@ -3,7 +3,8 @@ import itertools
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim, Word
 from ranking.contradictions.conflicts import Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, ONE_HOLDER, SEVERAL
+from ranking.contradictions.lexicon import ATTRIBUTES, FINITE, HOLDS_ONE, NOMINAL, ONE_HOLDER, SEVERAL, SEVERAL_LINKED, SEVERAL_NAMES
+from ranking.contradictions.roles import links_of
 
 # more shared words than this make one slot of two, wherever the names stand
 _SHARED = 2
@@ -39,7 +40,7 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
     # Postgres and Redis may both be used: they answer different questions
     beside_each_other = len(kinds) > 1 and len(pair.strong) <= 1
     bound = any(word.bound for word in (*ones, *others))
-    if marks & {"title", "stranger"} or bound or beside_each_other or pair.shared & SEVERAL:
+    if marks & {"title", "stranger"} or bound or beside_each_other or _hold_both(pair, ones):
         return False
     names = all(word.name for word in (*ones, *others))
     holder = bool(pair.shared & ONE_HOLDER) and any(word.name for word in (*ones, *others))
@@ -54,15 +55,30 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
         held = bool(pair.shared & (HOLDS_ONE | ATTRIBUTES)) and pair.told_of_a_thing
         framed = attribute or holder or held or pair.states_a_thing
         return framed and (in_place or holder or len(pair.strong) > _SHARED) and bool(pair.strong)
-    if not attribute or len(ones) > 1 or len(others) > 1 or pair.a_slots or pair.b_slots:
+    # "the cache is shared", "the cache is warm": what it is like, not what it is
+    nominal = ones[0].before in NOMINAL or (_listed(pair.a) and _listed(pair.b))
+    if not (attribute and nominal) or len(ones) > 1 or len(others) > 1 or pair.a_slots or pair.b_slots:
         return False
     return _closes(pair.a, ones[0]) and _closes(pair.b, others[0])
+
+
+def _hold_both(pair: Aligned, ones: list[Word]) -> bool:
+    """Whether two names may both be meant: what is supported, required or can be done with is often several."""
+    if pair.shared & (SEVERAL | SEVERAL_NAMES) or "able" in pair.a.marks | pair.b.marks:
+        return True
+    links = links_of(pair.a).get(ones[0].key, set())
+    return any(SEVERAL_LINKED.get(key) in links for key in pair.shared)
 
 
 def _follows(claim: Claim, word: Word) -> bool:
     """Whether a word comes right after the subject's noun, a verb or a colon between them."""
     subject = claim.words[word.before]
     return subject.head and not word.head and word.place - subject.place <= _LINK
+
+
+def _listed(claim: Claim) -> bool:
+    """Whether a clause has no verb, as "cache: redis" has none."""
+    return FINITE.isdisjoint(map(str, claim.sequence))
 
 
 def _closes(claim: Claim, word: Word) -> bool:

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, SEVERAL
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, OFTEN, SEVERAL, SEVERAL_VERSIONS
 from ranking.contradictions.naming import other_name
 from ranking.contradictions.roles import linked_alike
 from ranking.contradictions.stems import stem
@@ -77,12 +77,24 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and not str(one.value.norm).startswith("http")
         and "stranger" not in pair.a.marks | pair.b.marks
         and linked_alike(pair)
+        and not _hold_both(pair, one, other)
     )
     if not fires:
         return None
     kind = one.value.kind if one.value.kind != "address" else "name"
     left, right = (one.value.start, one.value.end), (other.value.start, other.value.end)
     return Conflict(Kind.VALUE, (left,), (right,), pair.overlap(), f"the same slot holds another {kind}")
+
+
+def _hold_both(pair: Aligned, one: Slot, other: Slot) -> bool:
+    """Whether both values may be meant: a lesson on two days, a train at two hours, two supported versions."""
+    often = OFTEN.get(one.value.kind)
+    if often is not None:
+        mine = "me" in pair.a.marks | pair.b.marks and pair.shared & OFTEN["mine"] and len(pair.strong) < _PLENTY
+        # "Lucia's flight" is one
+        owned = any(word.bound for key, word in pair.a.words.items() if key in pair.shared)
+        return bool(mine or pair.shared & often) and not owned
+    return one.value.kind == "number" and not (one.noun or other.noun) and bool(pair.shared & SEVERAL_VERSIONS)
 
 
 def _stated(slot: Slot) -> bool:
