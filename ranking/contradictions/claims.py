@@ -79,7 +79,9 @@ def read_alone(text: str) -> Read:
             continue
         before = found[-1][1] if clause.goes_on and found else None
         leans = leans or (clause.goes_on and not found)
-        claim = _read_claim(clause.tokens, before, asks=clause.asks or asks(clause.tokens), goes_on=clause.goes_on)
+        claim = _read_claim(
+            clause.tokens, before, asks=clause.asks or clause.told_of or asks(clause.tokens), goes_on=clause.goes_on
+        )
         if claim.words or claim.slots:
             found.append((0, claim))
     return Read(tuple(found), leans)

@@ -12,6 +12,7 @@ from ranking.contradictions.grammar import (
     is_verb,
     means_to,
     of_strangers,
+    verb_at,
     written_as_name,
 )
 from ranking.contradictions.lexicon import (
@@ -25,7 +26,7 @@ from ranking.contradictions.lexicon import (
 from ranking.contradictions.measures import WEEKDAYS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
-from ranking.contradictions.values import VALUE_STARTS, value_at
+from ranking.contradictions.values import ORDINALS, VALUE_STARTS, value_at
 
 _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
 # words after "not" that make it deny nothing, or less than the clause
@@ -106,6 +107,8 @@ class ClauseReader:
             self.marks |= {mark for mark, holds in _HOLDS if holds(self.lowers)}
         if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
+        if self.lowers[0] in {"a", "an"}:
+            self.marks.add("anyone")
         if not self.small and len(self.words) > 1:
             # every word written large: a heading
             self.marks.add("title")
@@ -148,8 +151,12 @@ class ClauseReader:
         else:
             noun = counted_noun(self.tokens, self.skip)
             # "sprint 14" and "node 2" are names
-            named = self.head and at > 0 and not noun and facts(self.lowers[at - 1]).key == self.label
-            which = (value.kind == "number" and (self.label in INDEXED or named)) or (
+            beside = at > 0 and facts(self.lowers[at - 1]).key == self.label
+            named = self.head and beside and (not noun or verb_at(self.lowers, self.skip))
+            token = self.tokens[at]
+            # "5th Avenue", "migration 0012"
+            counts = token.unit not in ORDINALS and not (token.text[0] == "0" and token.text[1:].isdigit())
+            which = (value.kind == "number" and (self.label in INDEXED or named or not counts)) or (
                 self.head and value.kind in {"address", "quoted"}
             )
             self.slots.append(Slot(value, at, self.head, self.label, noun, which=which))

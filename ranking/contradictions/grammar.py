@@ -15,6 +15,8 @@ _COUNTED_TOO = frozenset({"new", "different"})
 # how far before a form its auxiliary may stand, and how long a noun may be
 _PERFECT = 3
 _NOUN = 3
+# words from somebody to what he is doing
+_SCENE = 4
 
 
 def happened(lowers: list[str], at: int, known: Facts) -> bool:
@@ -50,6 +52,11 @@ def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     return surely or before in _BEFORE_VERB or before.endswith("s")
 
 
+def verb_at(lowers: list[str], at: int) -> bool:
+    """Whether the word here is a verb told of one thing: "PR 12 fixes"."""
+    return at < len(lowers) and facts(lowers[at]).verb and lowers[at].endswith("s")
+
+
 def _verb_follows(lowers: list[str]) -> bool:
     """Whether a plural with a verb of its own comes later: "refresh tokens expire" orders nothing."""
     for before, word in pairwise(lowers[1:]):
@@ -76,6 +83,13 @@ def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
         return True
     if STRANGERS.isdisjoint(words):
         return False
+    who = next((at for at, word in enumerate(lowers) if facts(word).key in STRANGERS), len(lowers))
+    if who == 0 and lowers[0].endswith(("s", "men")):
+        # "firefighters put out a fire"
+        return True
+    if any(word in BE and following.endswith("ing") for word, following in pairwise(lowers[who + 1 : who + _SCENE])):
+        # "the chef is cooking": a scene, whoever says "the"
+        return True
     # "a signed note" holds no sign
     met = (word for key, word in words.items() if key in STRANGERS)
     first = next((word for word in met if not lowers[word.place].endswith(("ed", "ing"))), None)

@@ -14,7 +14,8 @@ _BESIDE = 2
 PLENTY = 3
 _NOT_CLAIMED = frozenset({"unreal", "compares"})
 _SAME_MANNER = frozenset({"may", "other"})
-_MANNERS = frozenset({"duty", "able", "past"})
+_MANNERS = frozenset({"duty", "able"})
+_OVER = frozenset({"past", "event"})
 _ADVERBS = frozenset({stem("always")})
 _DIFFERS_AT_ALL = frozenset({"environment", "platform", "tier"})
 
@@ -99,6 +100,7 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and len(a_words) + len(b_words) <= (1 if short else _BESIDE)
         and not any(one.head for one in (*a_words, *b_words))
         and not _tells_which(pair, left, right)
+        and "event" not in pair.a.marks | pair.b.marks
         and "stranger" not in pair.a.marks | pair.b.marks
         and not (pair.a_slots and pair.b_slots)
         and not any(slot.head or slot.value.kind in WHEN for slot in slots)
@@ -144,10 +146,15 @@ def _within(word: Word, span: Span) -> bool:
 def _negated(pair: Aligned, threshold: float) -> Conflict | None:
     if pair.a.negated == pair.b.negated or (pair.a.marks ^ pair.b.marks) & _MANNERS:
         return None
+    if _OVER.isdisjoint(pair.a.marks) != _OVER.isdisjoint(pair.b.marks):
+        return None
     if not pair.a.negated:
         turned = _negated(pair.turned(), threshold)
         return None if turned is None else turned._replace(left=turned.right, right=turned.left)
     denies, says = pair.a, pair.b
+    # whoever speaks of himself does so every day: both sides must, and in the same words
+    if "me" in denies.marks | says.marks and ("me" not in denies.marks & says.marks or pair.b_words):
+        return None
     # what is denied of less is not denied of more: only the side that affirms may say more
     fires = (
         "verb" in denies.marks | (says.marks if "without" not in denies.marks else frozenset())

@@ -63,6 +63,8 @@ SEVERAL = _stems("several")
 SEVERAL_NAMES = _stems("several_names")
 # verb → the preposition behind which it may have several
 SEVERAL_LINKED = {stem(word): link for word, link in by_group("several_linked").items()}
+# each text has its own of these
+MOMENTARY = _stems("momentary")
 # of several versions
 SEVERAL_VERSIONS = _stems("several_versions")
 # of several days or hours

@@ -3,7 +3,16 @@ import itertools
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim, Word
 from ranking.contradictions.conflicts import Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, FINITE, HOLDS_ONE, NOMINAL, ONE_HOLDER, SEVERAL, SEVERAL_LINKED, SEVERAL_NAMES
+from ranking.contradictions.lexicon import (
+    ATTRIBUTES,
+    FINITE,
+    HOLDS_ONE,
+    NOMINAL,
+    ONE_HOLDER,
+    SEVERAL,
+    SEVERAL_LINKED,
+    SEVERAL_NAMES,
+)
 from ranking.contradictions.roles import links_of
 
 # more shared words than this make one slot of two, wherever the names stand
@@ -40,7 +49,9 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
     # Postgres and Redis may both be used: they answer different questions
     beside_each_other = len(kinds) > 1 and len(pair.strong) <= 1
     bound = any(word.bound for word in (*ones, *others))
-    if marks & {"title", "stranger"} or bound or beside_each_other or _hold_both(pair, ones):
+    # "a soldier stands guard in London": one there, another elsewhere
+    anyone = "anyone" in marks and not same_kind
+    if marks & {"title", "stranger"} or anyone or bound or beside_each_other or _hold_both(pair, ones):
         return False
     names = all(word.name for word in (*ones, *others))
     holder = bool(pair.shared & ONE_HOLDER) and any(word.name for word in (*ones, *others))

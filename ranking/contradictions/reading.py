@@ -19,7 +19,7 @@ _PATTERN = re.compile(
   | (?P<aside>\#\d[\d.]*|\d[\d,.]*\s?[-–]\s?\d[\d,.]*(?=[^\w-]|[a-zA-Z%])(?!\w*-\d))
   | (?P<clock>(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?(?:[ap]m\b|[ap]\.m\.))?)|\d{1,2}\s?(?:[ap]\.m\.|[ap]m\b))
   | (?P<version>[vV]\d+(?:\.\d+)*\b|\d+(?:\.\d+){2,}(?:-?[a-z]+\d*)?)
-  | (?P<number>(?:[$€£]\s?)?\d(?:[\d,]*\d)?(?:\.\d+)?(?:[eE]-?\d+)?)
+  | (?P<number>(?:[$€£]\s?)?\d(?:[\d,]*\d)?(?:\.\d+)?(?:[eE]-?\d+)?\+?)
         (?P<unit>[ ]{0,3}%|
             (?:[kKmM]|[µu]s|ms|s|h|[kKMGT]i?[bB]|min|hrs?|mins?|secs?|x|th|st|nd|rd|rps|qps|d|
             px|em|rem|pt|dpi|fps|[kKMG]?bps|[kKMG]?[hH]z|rpm|mAh|mA|V|W|mm|cm|kg|mg|g|ft|lbs?|oz|ml)\b)?

@@ -2,7 +2,7 @@
 
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim
-from ranking.contradictions.lexicon import SAME_LINK, WEAK
+from ranking.contradictions.lexicon import SAME_LINK, VERBS, WEAK
 from ranking.contradictions.stems import stem
 
 Links = dict[str, set[str]]
@@ -35,11 +35,13 @@ def linked_alike(pair: Aligned) -> bool:
 
 def _subject(claim: Claim) -> set[str]:
     heads = {key for key, word in claim.words.items() if word.head}
-    if heads or "order" in claim.marks:
+    if heads or not claim.words:
         return heads
-    # "there is no dog chasing a ball"
-    there = claim.sequence[:1] == (_THERE,) and bool(claim.words)
-    return {min(claim.words.values(), key=lambda word: word.place).key} if there else heads
+    first, *rest = sorted(claim.words.values(), key=lambda word: word.place)
+    # "there is no dog chasing a ball"; "auth depends on billing" orders nothing
+    verb = rest[0] if rest and first.place == 0 and rest[0].place == 1 else None
+    named = verb is not None and verb.key in VERBS and verb.end - verb.start > len(verb.key)
+    return {first.key} if named or claim.sequence[0] == _THERE else heads
 
 
 def of_one_doer(pair: Aligned) -> bool:
@@ -58,8 +60,18 @@ def _behind(claim: Claim, keys: set[str]) -> bool:
 
 def of_one_deed(pair: Aligned) -> bool:
     """Whether the sides do not differ in verbs that say little: sitting is not standing."""
-    one, other = (
-        {key for key, word in claim.words.items() if key in WEAK and key not in pair.shared and not word.head}
-        for claim in (pair.a, pair.b)
+    return not (_said_weakly(pair.a, pair) and _said_weakly(pair.b, pair))
+
+
+def same_verb(pair: Aligned) -> bool:
+    """Whether no side has a verb of its own where the other has one that says little: backups run, are verified."""
+    sides = ((pair.a_words, pair.b), (pair.b_words, pair.a))
+    return not any(
+        any(word.key in VERBS and not word.head for word in words) and _said_weakly(other, pair)
+        for words, other in sides
     )
-    return not (one and other)
+
+
+def _said_weakly(claim: Claim, pair: Aligned) -> bool:
+    weak = (word for key, word in claim.words.items() if key in WEAK and key not in pair.shared)
+    return any(not word.head for word in weak)

@@ -17,10 +17,19 @@ _TEN = 10
 _MAY = 5
 _MONTH_AND_DAY = 2
 _TENS = frozenset(range(20, 100, 10))
-_ORDINALS = frozenset({"", "th", "st", "nd", "rd"})
+ORDINALS = frozenset({"th", "st", "nd", "rd"})
 _CURRENCIES = {"$": "money", "€": "euro", "£": "pound"}
 _LETTERS = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
 _THAN = {"more": "least", "greater": "least", "longer": "least", "less": "most", "fewer": "most"}
+_OR = frozenset({"or", "and"})
+_OR_MORE = {
+    **dict.fromkeys(
+        ("newer", "later", "higher", "above", "more", "greater", "longer", "up", "over", "upwards"), "least"
+    ),
+    **dict.fromkeys(("older", "earlier", "lower", "below", "less", "fewer", "under", "shorter"), "most"),
+}
+# places from "between" to the second number
+_BETWEEN = 4
 _BOUNDING = frozenset({"to", "than", *BOUNDS, *APPROXIMATE})
 # counts only before a unit, where it is not a pronoun or a share; "one" before most nouns too
 _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
@@ -69,7 +78,7 @@ class Found(NamedTuple):
 def number_of(token: Token) -> float | None:
     """The number a token stands for, in digits or in words."""
     if token.kind == "number":
-        digits = token.text.removesuffix(token.unit).strip(" $€£").replace(",", "")
+        digits = token.text.removesuffix(token.unit).strip(" $€£+").replace(",", "")
         return float(digits) * _LETTERS.get(token.unit, 1.0)
     return NUMBERS.get(token.lower) if token.kind == "word" else None
 
@@ -93,9 +102,15 @@ def same_clock(one: object, other: object) -> bool:
     return bool(left == right or (not (left_said and right_said) and left % _HALF_DAY == right % _HALF_DAY))
 
 
-def _bound(tokens: list[Token], at: int) -> str:
-    """Whether a number is the least, the most or about what is meant, from the two words before it."""
+def _bound(tokens: list[Token], at: int, stop: int) -> str:
+    """Whether a number is the least, the most, about or an end of what is meant, from the words beside it."""
     before = [token.lower for token in tokens[max(at - 2, 0) : at]]
+    if tokens[at].text[-1] == "+":
+        return "least"
+    if _lower(tokens, stop) in _OR and (after := _OR_MORE.get(_lower(tokens, stop + 1))):
+        return after
+    if any(token.lower == "between" for token in tokens[max(at - _BETWEEN, 0) : at]):
+        return "range"
     if _BOUNDING.isdisjoint(before):
         return ""
     if before == ["up", "to"]:
@@ -210,7 +225,7 @@ class _Count(NamedTuple):
         return _lower(self.tokens, step)
 
     def found(self, kind: str, norm: object, stop: int, *, bounded: bool = True) -> Found:
-        bound = _bound(self.tokens, self.at) if bounded else ""
+        bound = _bound(self.tokens, self.at, stop) if bounded else ""
         return Found(Value(kind, norm, self.token.start, self.tokens[stop - 1].end, bound), stop - self.at)
 
 
@@ -219,7 +234,7 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
     token, step = tokens[at], at + 1
     bare = not token.unit and token.text[0] not in _CURRENCIES
     if bare and token.kind == "number" and _lower(tokens, step) not in _BELONGS:
-        return Found(Value("number", _normal(number, token), token.start, token.end, _bound(tokens, at)), 1)
+        return Found(Value("number", _normal(number, token), token.start, token.end, _bound(tokens, at, step)), 1)
     if _counts_nothing(tokens, at):
         return None
     if tokens[at].kind == "word" and number in _TENS and 0 < (ones := NUMBERS.get(_lower(tokens, step), 0)) < _TEN:
@@ -253,7 +268,7 @@ def _counts_nothing(tokens: list[Token], at: int) -> bool:
 
 def _dated(count: _Count) -> Found | None:
     """The number as a day: "3rd of March"."""
-    if count.token.unit not in _ORDINALS:
+    if count.token.unit and count.token.unit not in ORDINALS:
         return None
     month_at = count.step + (count.word(count.step) == "of")
     month = MONTHS.get(count.word(month_at))
@@ -293,5 +308,5 @@ def _repeated(count: _Count, unit_at: int) -> Found | None:
 
 def _normal(number: float, token: Token) -> object:
     """A number as versions are told apart: 3.10 is not 3.1."""
-    text = token.text.removesuffix(token.unit)
+    text = token.text.removesuffix(token.unit).rstrip("+")
     return text if "." in text and not token.unit else f"{number:g}"

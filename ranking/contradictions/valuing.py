@@ -1,11 +1,12 @@
 from collections.abc import Iterable
+from itertools import pairwise
 
 from ranking.contradictions.aligning import Aligned
-from ranking.contradictions.claim import Slot
+from ranking.contradictions.claim import Claim, Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, OFTEN, SEVERAL, SEVERAL_VERSIONS
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, MOMENTARY, OFTEN, SEVERAL, SEVERAL_VERSIONS
 from ranking.contradictions.naming import other_name
-from ranking.contradictions.roles import linked_alike
+from ranking.contradictions.roles import linked_alike, same_verb
 from ranking.contradictions.stems import stem
 
 # words one side may say beside the value; twice as many where plenty is shared
@@ -17,6 +18,8 @@ _SHARED = 2
 _EVENT = 4
 _FRAME = 4
 _STATED = frozenset(map(stem, ("version", "release")))
+# say when something is done, and so of what is done
+_TIMED = WHEN | {"clock", "frequency", "duration"}
 _NAMED_VALUES = frozenset({"quoted", "address"})
 
 
@@ -78,6 +81,9 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and "stranger" not in pair.a.marks | pair.b.marks
         and linked_alike(pair)
         and not _hold_both(pair, one, other)
+        and not (one.head and other.head and one.place == 0 == other.place)
+        and not _of_the_moment(pair)
+        and (one.value.kind not in _TIMED or same_verb(pair))
     )
     if not fires:
         return None
@@ -90,11 +96,19 @@ def _hold_both(pair: Aligned, one: Slot, other: Slot) -> bool:
     """Whether both values may be meant: a lesson on two days, a train at two hours, two supported versions."""
     often = OFTEN.get(one.value.kind)
     if often is not None:
-        mine = "me" in pair.a.marks | pair.b.marks and pair.shared & OFTEN["mine"] and len(pair.strong) < _PLENTY
+        said = frozenset(pair.a.sequence) & frozenset(pair.b.sequence)
+        seldom = pair.shared & OFTEN["dated"] or len(pair.strong) < _SHARED
+        mine = "me" in pair.a.marks | pair.b.marks and said & OFTEN["mine"] and seldom
         # "Lucia's flight" is one
         owned = any(word.bound for key, word in pair.a.words.items() if key in pair.shared)
         return bool(mine or pair.shared & often) and not owned
     return one.value.kind == "number" and not (one.noun or other.noun) and bool(pair.shared & SEVERAL_VERSIONS)
+
+
+def _of_the_moment(pair: Aligned) -> bool:
+    """Whether what is spoken of is only this text's: "the answer" and "the recipe" of another are others."""
+    heads = {key for claim in (pair.a, pair.b) for key, word in claim.words.items() if word.head}
+    return bool(heads) and heads <= MOMENTARY
 
 
 def _stated(slot: Slot) -> bool:
@@ -104,7 +118,8 @@ def _stated(slot: Slot) -> bool:
 
 def _agree_beside(pair: Aligned) -> bool:
     """Whether the rest of two clauses differs in a detail at most, on one side, and not in the subject."""
-    if pair.a_words and pair.b_words:
+    ones, others = _per(pair.a), _per(pair.b)
+    if (pair.a_words and pair.b_words) or (ones and others and ones != others):
         return False
     detail = len(pair.a_words) + len(pair.b_words)
     if detail > _BESIDE + _BESIDE * (len(pair.shared) >= _PLENTY):
@@ -115,6 +130,11 @@ def _agree_beside(pair: Aligned) -> bool:
     # "it" may stand for any subject, where the rest agrees
     vague = pair.a if pair.b_words else pair.b
     return not heads or ("vague" in vague.marks and len(pair.strong) >= _PLENTY)
+
+
+def _per(claim: Claim) -> set[object]:
+    """What a value is counted for: "per user per year"."""
+    return {after for before, after in pairwise(claim.sequence) if before == "per"}
 
 
 def _indexed(pair: Aligned) -> bool:
