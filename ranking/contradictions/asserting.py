@@ -13,6 +13,10 @@ _BEFORE_ORDER = words("before_order")
 _OBJECT, _AFTER_ORDER = words("order_objects"), words("after_order")
 _ASKS_FOR = words("asks_for")
 _DAYS = frozenset({"today", "tonight", "yesterday", "tomorrow"})
+_HERE = frozenset({"here", "here's"})
+# words before "here", as in "Sure, here are"
+_ASIDE = 3
+_NOW = frozenset({("current", "date"), ("current", "time"), ("today's", "date")})
 _LATEST = frozenset({"last", "this"})
 _PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "weekend"})
 # so far after an order's verb no other verb is expected
@@ -21,7 +25,7 @@ _NEAR = 4
 
 def supposed(lowers: list[str]) -> bool:
     """Whether what a clause says is only thought, checked, denied as untrue, or proposed with "let's"."""
-    if lowers[0] == "let's" or lowers[:2] == ["let", "us"]:
+    if lowers[0] == "let's" or lowers[:2] == ["let", "us"] or "e.g." in lowers:
         return True
     for at, (word, following) in enumerate(pairwise(lowers)):
         if following == "that" and (word in _BELIEVED or word in _UNTRUE or word in _CHECKS):
@@ -37,13 +41,14 @@ def supposed(lowers: list[str]) -> bool:
 def passing(lowers: list[str]) -> bool:
     """Whether a clause tells of the day on which it is said: another text's today is another day."""
     return not _DAYS.isdisjoint(lowers) or any(
-        word in _LATEST and following in _PARTS_OF_DAY for word, following in pairwise(lowers)
+        (word in _LATEST and following in _PARTS_OF_DAY) or (word, following) in _NOW
+        for word, following in pairwise(lowers)
     )
 
 
 def requests(lowers: list[str]) -> bool:
     """Whether a clause asks for something or is a step of a recipe: ten names today, twenty tomorrow."""
-    if lowers[0] == "here" or ("looking", "for") in pairwise(lowers):
+    if not _HERE.isdisjoint(lowers[:_ASIDE]) or ("looking", "for") in pairwise(lowers):
         return True
     starts = [0, *(at + 1 for at, word in enumerate(lowers) if word == ":")]
     return any(_orders_once(lowers[start:]) for start in starts)

@@ -32,6 +32,7 @@ _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
 # words after "not" that make it deny nothing, or less than the clause
 _NOT_A_DENIAL = frozenset({"only", "just", "mention", "least"})
 _NOT_YET = frozenset({"yet", "sure", "certain", "necessarily"})
+_HARDLY = frozenset({"exactly", "entirely", "really", "quite", "very", "totally", "completely", "so", "too"})
 _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
@@ -132,10 +133,16 @@ class ClauseReader:
                 # what comes before the subject, "Every Friday, …", is not part of it
                 self.words = {key: word._replace(head=False) for key, word in self.words.items()}
                 self.slots = [slot._replace(head=False) for slot in self.slots]
-        elif token.text == ":" and at + 1 < len(self.tokens):
+        elif token.text == ":":
+            # "Email 4:" says which
+            self.slots = [slot._replace(which=True) for slot in self.slots]
+            if at + 1 == len(self.tokens):
+                return
             # what stands before a colon is what the rest is said of
             self.words = {key: word._replace(head=True) for key, word in self.words.items()}
-            self.slots = [slot._replace(head=True, which=True) for slot in self.slots]
+            self.slots = [slot._replace(head=True) for slot in self.slots]
+            if self.head or "order" in self.marks:
+                self.marks.add("listed")
             self.head = False
 
     def _value(self, at: int) -> bool:
@@ -214,7 +221,7 @@ class ClauseReader:
             # "120 stars, not 300" puts a number right and denies nothing
             self.skip = at + 2
             return
-        if following in _NOT_YET:
+        if following in _NOT_YET or (following in _HARDLY and self._next(at + 1) in _NOT_YET):
             self.marks.add("unreal")
             return
         if known.word == "without" or (known.word == "no" and at and self.lowers[at - 1] == "with"):

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ranking.contradictions.lexicon import OTHER_PEOPLE, PRONOUNS, STRANGERS
+from ranking.contradictions.lexicon import OTHER_PEOPLE, PRONOUNS, STOP, STRANGERS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
 from ranking.contradictions.word_lists import words
@@ -21,6 +21,7 @@ _DENIED = frozenset({"not", "never", "the", "a", "any", "all"})
 _FINITE = frozenset({"is", "are", "was", "were", "has", "have", "had", "must", "should", "can"})
 _LINKS = frozenset({"by", "with", "for"})
 _REGION_ENDS = words("phrase_ends")
+_WHOSE = frozenset({"you", "i", "we", "they", "that", "which", "who"})
 _REASONS = frozenset({"for", "because", "since", "and", "but"})
 
 # words that are a cue only before one other
@@ -102,6 +103,9 @@ def _no_longer(clause: _Clause) -> _Match | None:
     at = clause.at
     if (clause.word, clause.following) != ("no", "longer") or clause.lowers[at + 2 : at + 3] == ["than"]:
         return None
+    if at > 1 and clause.before in _WHOSE and clause.lowers[at - 2] not in STOP and clause.lowers[at - 2].isalpha():
+        # "items you no longer need" are some of all
+        return None
     # "MapLibre, no longer Mapbox" ends a thing, not the clause
     retired = clause.until(at + 2, _REGION_ENDS) if clause.before == "," else None
     return _Match((at, at + 1), retired)
@@ -149,6 +153,12 @@ def _was(clause: _Clause) -> _Match | None:
 
 def _instead(clause: _Clause) -> _Match | None:
     if clause.word not in {"instead", "rather", "place"} or clause.following not in {"of", "than"}:
+        return None
+    if clause.lowers[clause.at + 2 : clause.at + 3] in (["just"], ["only"], ["merely"]):
+        # "rather than just": that too
+        return None
+    if clause.at == 0 and clause.lowers[2:3] and clause.lowers[2].endswith("ing"):
+        # "instead of asking for a call": advice
         return None
     return _Match((clause.at, clause.at + 1), clause.until(clause.at + 2, _REASONS))
 

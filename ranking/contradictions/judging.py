@@ -15,7 +15,11 @@ PLENTY = 3
 _NOT_CLAIMED = frozenset({"unreal", "compares"})
 _SAME_MANNER = frozenset({"may", "other"})
 _MANNERS = frozenset({"duty", "able"})
+_HEDGES = frozenset(map(stem, ("still", "yet", "really", "exactly", "quite", "too", "always")))
+_BARE = frozenset({"not", "no"})
+_YOURS = frozenset(map(stem, ("your", "yours", "you")))
 _OVER = frozenset({"past", "event"})
+_MOMENTS = frozenset({stem("before"), stem("after")})
 _ADVERBS = frozenset({stem("always")})
 _DIFFERS_AT_ALL = frozenset({"environment", "platform", "tier"})
 
@@ -100,6 +104,7 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and len(a_words) + len(b_words) <= (1 if short else _BESIDE)
         and not any(one.head for one in (*a_words, *b_words))
         and not _tells_which(pair, left, right)
+        and ("verb" in pair.a.marks & pair.b.marks or word not in _MOMENTS)
         and "event" not in pair.a.marks | pair.b.marks
         and "stranger" not in pair.a.marks | pair.b.marks
         and not (pair.a_slots and pair.b_slots)
@@ -152,8 +157,11 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         turned = _negated(pair.turned(), threshold)
         return None if turned is None else turned._replace(left=turned.right, right=turned.left)
     denies, says = pair.a, pair.b
+    # a line of a list: "not enough sleep", "no requirement to pay"
+    if denies.sequence[0] in _BARE and FINITE.isdisjoint(map(str, denies.sequence[1:])):
+        return None
     # whoever speaks of himself does so every day: both sides must, and in the same words
-    if "me" in denies.marks | says.marks and ("me" not in denies.marks & says.marks or pair.b_words):
+    if "me" in denies.marks | says.marks and ("me" not in denies.marks & says.marks or pair.b_words or _passes(pair)):
         return None
     # what is denied of less is not denied of more: only the side that affirms may say more
     fires = (
@@ -176,6 +184,13 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         return None
     left, right = denies.negation[0], _denied(says, denies)
     return Conflict(Kind.NEGATION, (left,), (right,), pair.overlap(), "one side denies what the other says")
+
+
+def _passes(pair: Aligned) -> bool:
+    """Whether a denial is hedged, or one side alone speaks of the other's: "I still don't see", "I see your point"."""
+    said = frozenset(pair.a.sequence) | frozenset(pair.b.sequence)
+    both = frozenset(pair.a.sequence) & frozenset(pair.b.sequence)
+    return bool(said & _HEDGES) or bool((said - both) & _YOURS)
 
 
 def _denied(says: Claim, denies: Claim) -> Span:

@@ -14,9 +14,12 @@ from ranking.contradictions.lexicon import (
     SEVERAL_NAMES,
 )
 from ranking.contradictions.roles import links_of
+from ranking.contradictions.stems import stem
 
 # more shared words than this make one slot of two, wherever the names stand
 _SHARED = 2
+_LISTING = frozenset({"and", "or"})
+_I_HAVE, _BEEN = stem("i've"), stem("been")
 # places from a subject's noun to what is said of it
 _LINK = 3
 
@@ -51,10 +54,10 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
     bound = any(word.bound for word in (*ones, *others))
     # "a soldier stands guard in London": one there, another elsewhere
     anyone = "anyone" in marks and not same_kind
-    if marks & {"title", "stranger"} or anyone or bound or beside_each_other or _hold_both(pair, ones):
+    if marks & {"title", "stranger"} or anyone or bound or beside_each_other or _hold_both(pair, ones, others):
         return False
     names = all(word.name for word in (*ones, *others))
-    holder = bool(pair.shared & ONE_HOLDER) and any(word.name for word in (*ones, *others))
+    holder = bool(pair.shared & ONE_HOLDER) and all(word.name or word.place == 0 for word in (*ones, *others))
     plenty = len(pair.strong) > 1
     if any(word.head for word in (*ones, *others)) and not (same_kind and plenty) and not holder:
         return False
@@ -73,12 +76,24 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
     return _closes(pair.a, ones[0]) and _closes(pair.b, others[0])
 
 
-def _hold_both(pair: Aligned, ones: list[Word]) -> bool:
+def _hold_both(pair: Aligned, ones: list[Word], others: list[Word]) -> bool:
     """Whether two names may both be meant: what is supported, required or can be done with is often several."""
     if pair.shared & (SEVERAL | SEVERAL_NAMES) or "able" in pair.a.marks | pair.b.marks:
         return True
+    if all(_I_HAVE in claim.sequence and _BEEN not in claim.sequence for claim in (pair.a, pair.b)):
+        # "I've used", "I've tried": one thing then, another at another time
+        return True
+    if any(_in_list(claim, words) for claim, words in ((pair.a, ones), (pair.b, others))):
+        return True
     links = links_of(pair.a).get(ones[0].key, set())
     return any(SEVERAL_LINKED.get(key) in links for key in pair.shared)
+
+
+def _in_list(claim: Claim, words: list[Word]) -> bool:
+    """Whether a name is one of several: "with Baker and Dacus"."""
+    keys = [str(key) for key in claim.sequence]
+    first, last = keys.index(words[0].key), keys.index(words[-1].key)
+    return not _LISTING.isdisjoint((*keys[last + 1 : last + 2], *keys[max(first - 1, 0) : first]))
 
 
 def _follows(claim: Claim, word: Word) -> bool:

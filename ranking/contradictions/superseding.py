@@ -19,6 +19,9 @@ def superseded(pair: Aligned, threshold: float) -> Conflict | None:
     over, other, cue = pair.a, pair.b, pair.a.cue
     if other.negated or over.negated or "told" not in other.marks or cue.verb in other.keys or _describes(other):
         return None
+    if "past" in other.marks and "past" not in over.marks:
+        # "I was taking them", "I stopped taking them": one story
+        return None
     fires = _ended(pair, threshold, exactly=cue.was) if cue.retired is None else _replaced(pair)
     if not fires:
         return None

@@ -291,7 +291,7 @@ def _measured(count: _Count, unit_at: int) -> Found | None:
         return None
     dimension, size = UNITS[unit]
     norm = round(count.number * size, 9)
-    if dimension == "duration" and count.word(stop) == "ago":
+    if dimension in {"duration", "months"} and count.word(stop) == "ago":
         return count.found("ago", norm, stop + 1, bounded=False)
     return count.found(dimension, norm, stop)
 

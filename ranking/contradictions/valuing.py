@@ -20,6 +20,7 @@ _FRAME = 4
 _STATED = frozenset(map(stem, ("version", "release")))
 # say when something is done, and so of what is done
 _TIMED = WHEN | {"clock", "frequency", "duration"}
+_HAVE = stem("have")
 _NAMED_VALUES = frozenset({"quoted", "address"})
 
 
@@ -28,7 +29,7 @@ def valued(pair: Aligned, threshold: float) -> Conflict | None:
     a, b = pair.a, pair.b
     if a.negated != b.negated or "past" in a.marks ^ b.marks or "told" not in a.marks & b.marks:
         return None
-    if (a.marks | b.marks) & {"request", "passing"}:
+    if "request" in a.marks | b.marks or "passing" in a.marks & b.marks:
         return None
     return _other_value(pair, threshold) or other_name(pair, threshold)
 
@@ -71,7 +72,8 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
                 or (pair.shared & (HOLDS_ONE | ATTRIBUTES) and pair.told_of_a_thing)
             )
         )
-        and not (once and (len(pair.strong) < _EVENT or one.noun != other.noun or not one.noun))
+        and not (once and (len(pair.strong) < _EVENT or one.noun != other.noun or not _counts(one)))
+        and (_has_verb(pair) or _same_fragment(pair, one, other))
         and (_agree_beside(pair) or _framed(pair, one, other))
         and not (a_rest and b_rest)
         and not any(slot.value.kind in WHEN or slot.value.kind == one.value.kind for slot in (*a_rest, *b_rest))
@@ -97,12 +99,28 @@ def _hold_both(pair: Aligned, one: Slot, other: Slot) -> bool:
     often = OFTEN.get(one.value.kind)
     if often is not None:
         said = frozenset(pair.a.sequence) & frozenset(pair.b.sequence)
-        seldom = pair.shared & OFTEN["dated"] or len(pair.strong) < _SHARED
+        taken = _HAVE not in said
+        seldom = pair.shared & OFTEN["dated"] or len(pair.strong) < _SHARED + taken
         mine = "me" in pair.a.marks | pair.b.marks and said & OFTEN["mine"] and seldom
         # "Lucia's flight" is one
         owned = any(word.bound for key, word in pair.a.words.items() if key in pair.shared)
         return bool(mine or pair.shared & often) and not owned
     return one.value.kind == "number" and not (one.noun or other.noun) and bool(pair.shared & SEVERAL_VERSIONS)
+
+
+def _has_verb(pair: Aligned) -> bool:
+    """Whether a side says something with a verb, and not only behind a colon."""
+    return any("verb" in claim.marks and "listed" not in claim.marks for claim in (pair.a, pair.b))
+
+
+def _counts(slot: Slot) -> bool:
+    return slot.value.kind == "number" and slot.noun != ""
+
+
+def _same_fragment(pair: Aligned, one: Slot, other: Slot) -> bool:
+    """Whether two lines without a verb say the same beside their value, more than one word or before a colon."""
+    alike = not (pair.a_words or pair.b_words) and one.label == other.label
+    return alike and one.value.kind not in WHEN and one.value.bound == ""
 
 
 def _of_the_moment(pair: Aligned) -> bool:
@@ -122,6 +140,8 @@ def _agree_beside(pair: Aligned) -> bool:
     if (pair.a_words and pair.b_words) or (ones and others and ones != others):
         return False
     detail = len(pair.a_words) + len(pair.b_words)
+    if detail and "order" in pair.a.marks & pair.b.marks:
+        return False
     if detail > _BESIDE + _BESIDE * (len(pair.shared) >= _PLENTY):
         return False
     if any(slot.head for slot in (*pair.a_slots, *pair.b_slots)) and (detail or _indexed(pair)):
