@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from ranking.contradictions.facts import facts
-from ranking.contradictions.lexicon import FINITE
+from ranking.contradictions.lexicon import FINITE, WEAK
 from ranking.contradictions.word_lists import words
 
 _BELIEVED = words("believed")
@@ -64,5 +64,5 @@ def _orders_once(lowers: list[str]) -> bool:
     if verb in _ASKS_FOR:
         return rest[0] in _OBJECT or rest[0] in _AFTER_ORDER or rest[0][0].isdigit()
     known = facts(verb)
-    unknown = verb.isalpha() and not (known.verb or known.stop or known.inflected or verb.endswith("ly"))
+    unknown = verb.isalpha() and not (known.verb or known.key in WEAK or known.stop or known.inflected or verb.endswith("ly"))
     return unknown and rest[0] in _OBJECT

@@ -11,6 +11,8 @@ from ranking.contradictions.reading import Token, read
 # what _CODE may find in any part of a text is found by one of these in all of it
 _MAY_BE_CODE = re.compile(r"[={}<>]|\(\)")
 _MAY_OPEN_CODE = re.compile(r"\s*(?:import|def|class|return|elif|let|const|var|function)")
+# "width: 50px;" is no claim
+_STYLE = re.compile(r"\s*[a-z]+(?:-[a-z]+)*: [^;:\n]{1,60};")
 _CODE = re.compile(r"==|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
 
 
@@ -75,6 +77,8 @@ def read_alone(text: str) -> Read:
     leans = False
     may_be_code = _MAY_BE_CODE.search(text) or _MAY_OPEN_CODE.match(text)
     for clause in clauses(read(text)):
+        if _STYLE.fullmatch(text, clause.tokens[0].start, clause.tokens[-1].end + 1):
+            continue
         if may_be_code and _CODE.search(text, clause.tokens[0].start, clause.tokens[-1].end):
             continue
         before = found[-1][1] if clause.goes_on and found else None

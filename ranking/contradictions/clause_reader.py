@@ -19,6 +19,7 @@ from ranking.contradictions.lexicon import (
     BEFORE_TO,
     FINITE,
     INDEXED,
+    NOUNS_TOO,
     OWNED,
     PERIODS,
     QUANTIFIERS,
@@ -239,6 +240,9 @@ class ClauseReader:
             self._reserved(at, token, known)
         if self.head:
             self._subject(at, known)
+        elif known.event and self.lowers[at - 1].endswith("s") and facts(self.lowers[at - 1]).key in NOUNS_TOO:
+            # in "the tests passed" the verb is not "tests"
+            self.marks |= {"event"} if happened(self.lowers, at, known) else set()
         if known.finite:
             self.head = False
 

@@ -149,20 +149,13 @@ def _within(word: Word, span: Span) -> bool:
 
 
 def _negated(pair: Aligned, threshold: float) -> Conflict | None:
-    if pair.a.negated == pair.b.negated or (pair.a.marks ^ pair.b.marks) & _MANNERS:
-        return None
-    if _OVER.isdisjoint(pair.a.marks) != _OVER.isdisjoint(pair.b.marks):
+    apart = (pair.a.marks ^ pair.b.marks) & _MANNERS or _OVER.isdisjoint(pair.a.marks) != _OVER.isdisjoint(pair.b.marks)
+    if pair.a.negated == pair.b.negated or apart:
         return None
     if not pair.a.negated:
         turned = _negated(pair.turned(), threshold)
         return None if turned is None else turned._replace(left=turned.right, right=turned.left)
     denies, says = pair.a, pair.b
-    # a line of a list: "not enough sleep", "no requirement to pay"
-    if denies.sequence[0] in _BARE and FINITE.isdisjoint(map(str, denies.sequence[1:])):
-        return None
-    # whoever speaks of himself does so every day: both sides must, and in the same words
-    if "me" in denies.marks | says.marks and ("me" not in denies.marks & says.marks or pair.b_words or _passes(pair)):
-        return None
     # what is denied of less is not denied of more: only the side that affirms may say more
     fires = (
         "verb" in denies.marks | (says.marks if "without" not in denies.marks else frozenset())
@@ -176,6 +169,7 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         and "of some" not in denies.marks | says.marks
         and not ("stranger" in denies.marks | says.marks and ("without" in denies.marks or denies.slots))
         and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
+        and not _said_in_passing(pair)
         and linked_alike(pair)
         and of_one_doer(pair)
         and of_one_deed(pair)
@@ -186,11 +180,18 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
     return Conflict(Kind.NEGATION, (left,), (right,), pair.overlap(), "one side denies what the other says")
 
 
-def _passes(pair: Aligned) -> bool:
-    """Whether a denial is hedged, or one side alone speaks of the other's: "I still don't see", "I see your point"."""
-    said = frozenset(pair.a.sequence) | frozenset(pair.b.sequence)
-    both = frozenset(pair.a.sequence) & frozenset(pair.b.sequence)
-    return bool(said & _HEDGES) or bool((said - both) & _YOURS)
+def _said_in_passing(pair: Aligned) -> bool:
+    """Whether the denial, on the left, is a line of a list or what somebody says of himself in other words."""
+    denies, says = pair.a, pair.b
+    if denies.sequence[0] in _BARE and FINITE.isdisjoint(map(str, denies.sequence[1:])):
+        # "not enough sleep", "no requirement to pay"
+        return True
+    if "me" not in denies.marks | says.marks:
+        return False
+    ones, others = frozenset(denies.sequence), frozenset(says.sequence)
+    # "I still don't see the point", "I see your point"
+    other = bool((ones | others) & _HEDGES) or bool((ones ^ others) & _YOURS)
+    return "me" not in denies.marks & says.marks or bool(pair.b_words) or other
 
 
 def _denied(says: Claim, denies: Claim) -> Span:

@@ -41,7 +41,8 @@ def _subject(claim: Claim) -> set[str]:
     # "there is no dog chasing a ball"; "auth depends on billing" orders nothing
     verb = rest[0] if rest and first.place == 0 and rest[0].place == 1 else None
     named = verb is not None and verb.key in VERBS and verb.end - verb.start > len(verb.key)
-    return {first.key} if named or claim.sequence[0] == _THERE else heads
+    unknown = first.place == 0 and "order" not in claim.marks
+    return {first.key} if named or unknown or claim.sequence[0] == _THERE else heads
 
 
 def of_one_doer(pair: Aligned) -> bool:

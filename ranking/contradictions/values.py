@@ -104,23 +104,24 @@ def same_clock(one: object, other: object) -> bool:
 
 def _bound(tokens: list[Token], at: int, stop: int) -> str:
     """Whether a number is the least, the most, about or an end of what is meant, from the words beside it."""
-    before = [token.lower for token in tokens[max(at - 2, 0) : at]]
     if tokens[at].text[-1] == "+":
         return "least"
-    if _lower(tokens, stop) in _OR and (after := _OR_MORE.get(_lower(tokens, stop + 1))):
-        return after
+    if _lower(tokens, stop) in _OR and _lower(tokens, stop + 1) in _OR_MORE:
+        return _OR_MORE[_lower(tokens, stop + 1)]
     if any(token.lower == "between" for token in tokens[max(at - _BETWEEN, 0) : at]):
         return "range"
-    if _BOUNDING.isdisjoint(before):
+    return _bound_before([token.lower for token in tokens[max(at - 2, 0) : at]])
+
+
+def _bound_before(words: list[str]) -> str:
+    if _BOUNDING.isdisjoint(words):
         return ""
-    if before == ["up", "to"]:
+    if words == ["up", "to"]:
         return "most"
-    if before[1:] == ["than"] and before[0] in _THAN:
-        return _THAN[before[0]]
-    for word in before:
-        if word in BOUNDS:
-            return BOUNDS[word]
-    return "" if APPROXIMATE.isdisjoint(before) else "about"
+    if words[1:] == ["than"] and words[0] in _THAN:
+        return _THAN[words[0]]
+    bounds = [BOUNDS[word] for word in words if word in BOUNDS]
+    return bounds[0] if bounds else "" if APPROXIMATE.isdisjoint(words) else "about"
 
 
 def _lower(tokens: list[Token], at: int) -> str:
