@@ -6,6 +6,11 @@ from ranking.contradictions.facts import facts
 from ranking.contradictions.lexicon import FINITE, WEAK
 from ranking.contradictions.word_lists import words
 
+# words after "not" that make it deny nothing, or less than the clause
+_NOT_A_DENIAL = frozenset({"only", "just", "mention", "least"})
+_NOT_YET = frozenset({"yet", "sure", "certain", "necessarily"})
+_HARDLY = frozenset({"exactly", "entirely", "really", "quite", "very", "totally", "completely", "so", "too"})
+_NOT_NO = frozenset({",", "one", "matter", "problem"})
 _BELIEVED = words("believed")
 _UNTRUE = words("untrue")
 _CHECKS = words("checks")
@@ -23,7 +28,29 @@ _PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "weekend"
 _NEAR = 4
 
 
-def supposed(lowers: list[str]) -> bool:
+def denies_nothing(word: str, following: str) -> bool:
+    """Whether a negation before such a word is none: "not only", "no matter"."""
+    idle = following in _NOT_A_DENIAL or (word == "not" and following == "like")
+    return idle or (word == "no" and following in _NOT_NO)
+
+
+def doubts(following: str, after: str) -> bool:
+    """Whether what follows a negation makes it a doubt: "not yet", "not exactly sure"."""
+    return following in _NOT_YET or (following in _HARDLY and after in _NOT_YET)
+
+
+def manners_of(lowers: list[str]) -> set[str]:
+    """The marks of a clause that is no plain claim: unreal, a request, of the passing day, of anyone."""
+    holds = {
+        "unreal": _supposed(lowers),
+        "request": _requests(lowers),
+        "passing": _passing(lowers),
+        "anyone": lowers[0] in {"a", "an"},
+    }
+    return {mark for mark, held in holds.items() if held}
+
+
+def _supposed(lowers: list[str]) -> bool:
     """Whether what a clause says is only thought, checked, denied as untrue, or proposed with "let's"."""
     if lowers[0] == "let's" or lowers[:2] == ["let", "us"] or "e.g." in lowers:
         return True
@@ -38,7 +65,7 @@ def supposed(lowers: list[str]) -> bool:
     return False
 
 
-def passing(lowers: list[str]) -> bool:
+def _passing(lowers: list[str]) -> bool:
     """Whether a clause tells of the day on which it is said: another text's today is another day."""
     return not _DAYS.isdisjoint(lowers) or any(
         (word in _LATEST and following in _PARTS_OF_DAY) or (word, following) in _NOW
@@ -46,7 +73,7 @@ def passing(lowers: list[str]) -> bool:
     )
 
 
-def requests(lowers: list[str]) -> bool:
+def _requests(lowers: list[str]) -> bool:
     """Whether a clause asks for something or is a step of a recipe: ten names today, twenty tomorrow."""
     if not _HERE.isdisjoint(lowers[:_ASIDE]) or ("looking", "for") in pairwise(lowers):
         return True
@@ -64,5 +91,7 @@ def _orders_once(lowers: list[str]) -> bool:
     if verb in _ASKS_FOR:
         return rest[0] in _OBJECT or rest[0] in _AFTER_ORDER or rest[0][0].isdigit()
     known = facts(verb)
-    unknown = verb.isalpha() and not (known.verb or known.key in WEAK or known.stop or known.inflected or verb.endswith("ly"))
+    unknown = verb.isalpha() and not (
+        known.verb or known.key in WEAK or known.stop or known.inflected or verb.endswith("ly")
+    )
     return unknown and rest[0] in _OBJECT

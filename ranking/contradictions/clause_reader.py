@@ -1,4 +1,4 @@
-from ranking.contradictions.asserting import passing, requests, supposed
+from ranking.contradictions.asserting import denies_nothing, doubts, manners_of
 from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
@@ -27,14 +27,9 @@ from ranking.contradictions.lexicon import (
 from ranking.contradictions.measures import WEEKDAYS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
-from ranking.contradictions.values import ORDINALS, VALUE_STARTS, value_at
+from ranking.contradictions.values import VALUE_STARTS, tells_which, value_at
 
 _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
-# words after "not" that make it deny nothing, or less than the clause
-_NOT_A_DENIAL = frozenset({"only", "just", "mention", "least"})
-_NOT_YET = frozenset({"yet", "sure", "certain", "necessarily"})
-_HARDLY = frozenset({"exactly", "entirely", "really", "quite", "very", "totally", "completely", "so", "too"})
-_NOT_NO = frozenset({",", "one", "matter", "problem"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
@@ -42,8 +37,6 @@ TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # a clause of fewer words and no verb is a heading
 SENTENCE = 4
 _NOWHERE = frozenset[int]()
-# what a whole clause may be, beside a claim
-_HOLDS = (("request", requests), ("passing", passing))
 
 
 class ClauseReader:
@@ -103,14 +96,9 @@ class ClauseReader:
             self.marks.add("told")
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
-        if supposed(self.lowers):
-            self.marks.add("unreal")
-        if self.slots or len(self.words) > 1:
-            self.marks |= {mark for mark, holds in _HOLDS if holds(self.lowers)}
+        self.marks |= manners_of(self.lowers)
         if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
-        if self.lowers[0] in {"a", "an"}:
-            self.marks.add("anyone")
         if not self.small and len(self.words) > 1:
             # every word written large: a heading
             self.marks.add("title")
@@ -161,10 +149,7 @@ class ClauseReader:
             # "sprint 14" and "node 2" are names
             beside = at > 0 and facts(self.lowers[at - 1]).key == self.label
             named = self.head and beside and (not noun or verb_at(self.lowers, self.skip))
-            token = self.tokens[at]
-            # "5th Avenue", "migration 0012"
-            counts = token.unit not in ORDINALS and not (token.text[0] == "0" and token.text[1:].isdigit())
-            which = (value.kind == "number" and (self.label in INDEXED or named or not counts)) or (
+            which = (value.kind == "number" and (self.label in INDEXED or named or tells_which(self.tokens[at]))) or (
                 self.head and value.kind in {"address", "quoted"}
             )
             self.slots.append(Slot(value, at, self.head, self.label, noun, which=which))
@@ -215,14 +200,13 @@ class ClauseReader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
-        idle = following in _NOT_A_DENIAL or (known.word == "not" and following == "like")
-        if idle or (known.word == "no" and following in _NOT_NO):
+        if denies_nothing(known.word, following):
             return
         if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:
             # "120 stars, not 300" puts a number right and denies nothing
             self.skip = at + 2
             return
-        if following in _NOT_YET or (following in _HARDLY and self._next(at + 1) in _NOT_YET):
+        if doubts(following, self._next(at + 1)):
             self.marks.add("unreal")
             return
         if known.word == "without" or (known.word == "no" and at and self.lowers[at - 1] == "with"):

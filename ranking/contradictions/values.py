@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ranking.contradictions.lexicon import APPROXIMATE, BOUNDS
+from ranking.contradictions.bounds import bound_of
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, SCALES, UNITS, WEEKDAYS
 from ranking.contradictions.reading import Token
 
@@ -17,20 +17,9 @@ _TEN = 10
 _MAY = 5
 _MONTH_AND_DAY = 2
 _TENS = frozenset(range(20, 100, 10))
-ORDINALS = frozenset({"th", "st", "nd", "rd"})
+_ORDINALS = frozenset({"th", "st", "nd", "rd"})
 _CURRENCIES = {"$": "money", "€": "euro", "£": "pound"}
 _LETTERS = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
-_THAN = {"more": "least", "greater": "least", "longer": "least", "less": "most", "fewer": "most"}
-_OR = frozenset({"or", "and"})
-_OR_MORE = {
-    **dict.fromkeys(
-        ("newer", "later", "higher", "above", "more", "greater", "longer", "up", "over", "upwards"), "least"
-    ),
-    **dict.fromkeys(("older", "earlier", "lower", "below", "less", "fewer", "under", "shorter"), "most"),
-}
-# places from "between" to the second number
-_BETWEEN = 4
-_BOUNDING = frozenset({"to", "than", *BOUNDS, *APPROXIMATE})
 # counts only before a unit, where it is not a pronoun or a share; "one" before most nouns too
 _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
 _ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
@@ -102,28 +91,6 @@ def same_clock(one: object, other: object) -> bool:
     return bool(left == right or (not (left_said and right_said) and left % _HALF_DAY == right % _HALF_DAY))
 
 
-def _bound(tokens: list[Token], at: int, stop: int) -> str:
-    """Whether a number is the least, the most, about or an end of what is meant, from the words beside it."""
-    if tokens[at].text[-1] == "+":
-        return "least"
-    if _lower(tokens, stop) in _OR and _lower(tokens, stop + 1) in _OR_MORE:
-        return _OR_MORE[_lower(tokens, stop + 1)]
-    if any(token.lower == "between" for token in tokens[max(at - _BETWEEN, 0) : at]):
-        return "range"
-    return _bound_before([token.lower for token in tokens[max(at - 2, 0) : at]])
-
-
-def _bound_before(words: list[str]) -> str:
-    if _BOUNDING.isdisjoint(words):
-        return ""
-    if words == ["up", "to"]:
-        return "most"
-    if words[1:] == ["than"] and words[0] in _THAN:
-        return _THAN[words[0]]
-    bounds = [BOUNDS[word] for word in words if word in BOUNDS]
-    return bounds[0] if bounds else "" if APPROXIMATE.isdisjoint(words) else "about"
-
-
 def _lower(tokens: list[Token], at: int) -> str:
     return tokens[at].lower if 0 <= at < len(tokens) else ""
 
@@ -143,6 +110,11 @@ def value_at(tokens: list[Token], at: int) -> Found | None:
         return None if norm is None else Found(Value(kind, norm, token.start, token.end), 1)
     number = number_of(token)
     return None if number is None else _counted(tokens, at, number)
+
+
+def tells_which(token: Token) -> bool:
+    """Whether a number is written as those are that say which: "5th Avenue", "migration 0012"."""
+    return token.unit in _ORDINALS or (token.text[0] == "0" and token.text[1:].isdigit())
 
 
 def _day_of(text: str) -> object:
@@ -226,7 +198,7 @@ class _Count(NamedTuple):
         return _lower(self.tokens, step)
 
     def found(self, kind: str, norm: object, stop: int, *, bounded: bool = True) -> Found:
-        bound = _bound(self.tokens, self.at, stop) if bounded else ""
+        bound = bound_of(self.tokens, self.at, stop) if bounded else ""
         return Found(Value(kind, norm, self.token.start, self.tokens[stop - 1].end, bound), stop - self.at)
 
 
@@ -235,7 +207,7 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
     token, step = tokens[at], at + 1
     bare = not token.unit and token.text[0] not in _CURRENCIES
     if bare and token.kind == "number" and _lower(tokens, step) not in _BELONGS:
-        return Found(Value("number", _normal(number, token), token.start, token.end, _bound(tokens, at, step)), 1)
+        return Found(Value("number", _normal(number, token), token.start, token.end, bound_of(tokens, at, step)), 1)
     if _counts_nothing(tokens, at):
         return None
     if tokens[at].kind == "word" and number in _TENS and 0 < (ones := NUMBERS.get(_lower(tokens, step), 0)) < _TEN:
@@ -269,7 +241,7 @@ def _counts_nothing(tokens: list[Token], at: int) -> bool:
 
 def _dated(count: _Count) -> Found | None:
     """The number as a day: "3rd of March"."""
-    if count.token.unit and count.token.unit not in ORDINALS:
+    if count.token.unit and count.token.unit not in _ORDINALS:
         return None
     month_at = count.step + (count.word(count.step) == "of")
     month = MONTHS.get(count.word(month_at))
