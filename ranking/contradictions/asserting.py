@@ -14,6 +14,7 @@ _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _BELIEVED = words("believed")
 _UNTRUE = words("untrue")
 _CHECKS = words("checks")
+_SUPPOSING = _BELIEVED | _UNTRUE | _CHECKS | {"make"}
 _BEFORE_ORDER = words("before_order")
 _OBJECT, _AFTER_ORDER = words("order_objects"), words("after_order")
 _ASKS_FOR = words("asks_for")
@@ -23,6 +24,7 @@ _HERE = frozenset({"here", "here's"})
 _ASIDE = 3
 _NOW = frozenset({("current", "date"), ("current", "time"), ("today's", "date")})
 _LATEST = frozenset({"last", "this"})
+_PASSING = _DAYS | _LATEST | {"current", "today's"}
 _PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "weekend"})
 # so far after an order's verb no other verb is expected
 _NEAR = 4
@@ -54,6 +56,8 @@ def _supposed(lowers: list[str]) -> bool:
     """Whether what a clause says is only thought, checked, denied as untrue, or proposed with "let's"."""
     if lowers[0] == "let's" or lowers[:2] == ["let", "us"] or "e.g." in lowers:
         return True
+    if _SUPPOSING.isdisjoint(lowers):
+        return False
     for at, (word, following) in enumerate(pairwise(lowers)):
         if following == "that" and (word in _BELIEVED or word in _UNTRUE or word in _CHECKS):
             return True
@@ -67,6 +71,8 @@ def _supposed(lowers: list[str]) -> bool:
 
 def _passing(lowers: list[str]) -> bool:
     """Whether a clause tells of the day on which it is said: another text's today is another day."""
+    if _PASSING.isdisjoint(lowers):
+        return False
     return not _DAYS.isdisjoint(lowers) or any(
         (word in _LATEST and following in _PARTS_OF_DAY) or (word, following) in _NOW
         for word, following in pairwise(lowers)
@@ -75,7 +81,7 @@ def _passing(lowers: list[str]) -> bool:
 
 def _requests(lowers: list[str]) -> bool:
     """Whether a clause asks for something or is a step of a recipe: ten names today, twenty tomorrow."""
-    if not _HERE.isdisjoint(lowers[:_ASIDE]) or ("looking", "for") in pairwise(lowers):
+    if not _HERE.isdisjoint(lowers[:_ASIDE]) or ("looking" in lowers and ("looking", "for") in pairwise(lowers)):
         return True
     starts = [0, *(at + 1 for at, word in enumerate(lowers) if word == ":")]
     return any(_orders_once(lowers[start:]) for start in starts)

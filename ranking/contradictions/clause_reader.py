@@ -15,15 +15,7 @@ from ranking.contradictions.grammar import (
     verb_at,
     written_as_name,
 )
-from ranking.contradictions.lexicon import (
-    BEFORE_TO,
-    FINITE,
-    INDEXED,
-    NOUNS_TOO,
-    OWNED,
-    PERIODS,
-    QUANTIFIERS,
-)
+from ranking.contradictions.lexicon import BEFORE_TO, FINITE, INDEXED, NOUNS_TOO, OWNED, PERIODS, QUANTIFIERS
 from ranking.contradictions.measures import WEEKDAYS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem

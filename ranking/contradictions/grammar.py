@@ -3,6 +3,7 @@ from itertools import pairwise
 from ranking.contradictions.claim import Word
 from ranking.contradictions.facts import SHORTEST, Facts, facts
 from ranking.contradictions.lexicon import FINITE, INDEFINITE, NOUNS_TOO, STOP, STRANGERS
+from ranking.contradictions.measures import NUMBERS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.word_lists import words
 
@@ -77,6 +78,9 @@ def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
 
 def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
     """Whether a clause is of a man, two dogs, some people: of nobody known."""
+    if lowers[:2] == ["i", "have"] and not NUMBERS.keys().isdisjoint(lowers[2:3]):
+        # "I have two kids"
+        return False
     if lowers[0] in INDEFINITE and any(
         word in BE and following.endswith("ing") for word, following in pairwise(lowers)
     ):

@@ -167,7 +167,7 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         and not any(slot.head or slot.value.kind in WHEN for slot in pair.b_slots)
         and len(denies.keys) + len(denies.slots) > 1
         and "of some" not in denies.marks | says.marks
-        and not ("stranger" in denies.marks | says.marks and ("without" in denies.marks or denies.slots))
+        and not ("stranger" in denies.marks | says.marks and _of_others(pair))
         and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
         and not _said_in_passing(pair)
         and linked_alike(pair)
@@ -178,6 +178,14 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         return None
     left, right = denies.negation[0], _denied(says, denies)
     return Conflict(Kind.NEGATION, (left,), (right,), pair.overlap(), "one side denies what the other says")
+
+
+def _of_others(pair: Aligned) -> bool:
+    """Whether a denial of strangers may be of other ones: counted otherwise, or with more said of them."""
+    denies, says = pair.a, pair.b
+    return "without" in denies.marks or (
+        bool(denies.slots) and bool(pair.b_words or len(says.slots) != len(denies.slots))
+    )
 
 
 def _said_in_passing(pair: Aligned) -> bool:

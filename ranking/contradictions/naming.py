@@ -54,7 +54,9 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
     bound = any(word.bound for word in (*ones, *others))
     # "a soldier stands guard in London": one there, another elsewhere
     anyone = "anyone" in marks and not same_kind
-    if marks & {"title", "stranger"} or anyone or bound or beside_each_other or _hold_both(pair, ones, others):
+    # a heading says nothing, but "Cache: Redis" does
+    title = "title" in marks and not (same_kind and "listed" in pair.a.marks & pair.b.marks)
+    if title or "stranger" in marks or anyone or bound or beside_each_other or _hold_both(pair, ones, others):
         return False
     names = all(word.name for word in (*ones, *others))
     holder = bool(pair.shared & ONE_HOLDER) and all(word.name or word.place == 0 for word in (*ones, *others))
