@@ -19,6 +19,7 @@ from ranking.contradictions.stems import stem
 # more shared words than this make one slot of two, wherever the names stand
 _SHARED = 2
 _LISTING = frozenset({"and", "or"})
+_HAVE, _ANY = stem("have"), frozenset({"a", "an"})
 _I_HAVE, _BEEN = stem("i've"), stem("been")
 # places from a subject's noun to what is said of it
 _LINK = 3
@@ -84,6 +85,9 @@ def _hold_both(pair: Aligned, ones: list[Word], others: list[Word]) -> bool:
         return True
     if all(_I_HAVE in claim.sequence and _BEEN not in claim.sequence for claim in (pair.a, pair.b)):
         # "I've used", "I've tried": one thing then, another at another time
+        return True
+    if all(_HAVE in claim.sequence and not _ANY.isdisjoint(claim.sequence) for claim in (pair.a, pair.b)):
+        # "I have a cousin named": and another
         return True
     if any(_in_list(claim, words) for claim, words in ((pair.a, ones), (pair.b, others))):
         return True

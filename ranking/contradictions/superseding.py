@@ -3,7 +3,9 @@ from ranking.contradictions.claim import Claim
 from ranking.contradictions.conflicts import Conflict, Kind
 from ranking.contradictions.grammar import BE
 from ranking.contradictions.lexicon import VERBS, WEAK
+from ranking.contradictions.roles import links_of
 
+_WHEN = frozenset({"before", "after"})
 _OVERLAP = 0.6
 # words the other side may say beside what ended
 _BESIDE = 3
@@ -63,6 +65,10 @@ def _replaced(pair: Aligned) -> bool:
     beside = [word for word in pair.b_words if word.key not in retired]
     context = pair.shared - retired - WEAK
     only = not pair.b.keys - retired - WEAK
+    links = links_of(pair.b)
+    if any(not _WHEN.isdisjoint(links.get(key, ())) for key in retired):
+        # "instead of the bed" and "before bed" are of two things
+        return False
     if "order" in pair.b.marks or "able" in pair.a.marks ^ pair.b.marks:
         return False
     return (bool(context) or only) and len(beside) <= min(len(context) + (len(context) > 1), _BESIDE)
