@@ -42,14 +42,20 @@ def doubts(following: str, after: str) -> bool:
 
 
 def manners_of(lowers: list[str]) -> set[str]:
-    """The marks of a clause that is no plain claim: unreal, a request, of the passing day, of anyone."""
+    """The marks of a clause that is no plain claim: unreal, asked for, of the passing day, of anyone, of nothing named."""
     holds = {
         "unreal": _supposed(lowers),
         "request": _requests(lowers),
         "passing": _passing(lowers),
         "anyone": lowers[0] in {"a", "an"},
+        "vague": _names_nothing(lowers),
     }
     return {mark for mark, held in holds.items() if held}
+
+
+def _names_nothing(lowers: list[str]) -> bool:
+    """Whether a clause begins with a verb told of something it does not name: "offers a 30-day trial"."""
+    return lowers[0].endswith("s") and facts(lowers[0]).verb and not _OBJECT.isdisjoint(lowers[1:2])
 
 
 def _supposed(lowers: list[str]) -> bool:

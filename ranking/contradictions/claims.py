@@ -14,7 +14,7 @@ _MAY_OPEN_CODE = re.compile(r"\s*(?:import|def|class|return|elif|let|const|var|f
 _ENDS = re.compile(r"[.!?;\n]")
 # "width: 50px" is no claim
 _STYLE = re.compile(r"[a-z]+(?:-[a-z]+)*: ?-?[\d.]+(?:px|r?em|v[hw]|pt)")
-_CODE = re.compile(r"==|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
+_CODE = re.compile(r"==|\w\([^)\n]*=|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
 
 
 def _read_claim(tokens: list[Token], before: Claim | None, *, asks: bool, goes_on: bool) -> Claim:

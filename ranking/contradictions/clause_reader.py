@@ -22,6 +22,7 @@ from ranking.contradictions.stems import stem
 from ranking.contradictions.values import VALUE_STARTS, tells_which, value_at
 
 _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
+_SAYS = frozenset({"say", "says", "said", "saying"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
@@ -192,7 +193,7 @@ class ClauseReader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
-        if denies_nothing(known.word, following):
+        if denies_nothing(known.word, following) or (known.word == "no" and at and self.lowers[at - 1] in _SAYS):
             return
         if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:
             # "120 stars, not 300" puts a number right and denies nothing

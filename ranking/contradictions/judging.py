@@ -191,7 +191,7 @@ def _of_others(pair: Aligned) -> bool:
 def _said_in_passing(pair: Aligned) -> bool:
     """Whether the denial, on the left, is a line of a list or what somebody says of himself in other words."""
     denies, says = pair.a, pair.b
-    if denies.sequence[0] in _BARE and FINITE.isdisjoint(map(str, denies.sequence[1:])):
+    if not _BARE.isdisjoint(denies.sequence[:1]) and FINITE.isdisjoint(map(str, denies.sequence[1:])):
         # "not enough sleep", "no requirement to pay"
         return True
     if "me" not in denies.marks | says.marks:

@@ -1,4 +1,4 @@
-import itertools
+from itertools import pairwise
 
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim, Word
@@ -20,6 +20,7 @@ from ranking.contradictions.stems import stem
 _SHARED = 2
 _LISTING = frozenset({"and", "or"})
 _HAVE, _ANY = stem("have"), frozenset({"a", "an"})
+_YOUR = stem("your")
 _I_HAVE, _BEEN = stem("i've"), stem("been")
 # places from a subject's noun to what is said of it
 _LINK = 3
@@ -86,6 +87,9 @@ def _hold_both(pair: Aligned, ones: list[Word], others: list[Word]) -> bool:
     if all(_I_HAVE in claim.sequence and _BEEN not in claim.sequence for claim in (pair.a, pair.b)):
         # "I've used", "I've tried": one thing then, another at another time
         return True
+    if all(_YOUR in claim.sequence for claim in (pair.a, pair.b)):
+        # advice: of whom, only the text around it tells
+        return True
     if all(_HAVE in claim.sequence and not _ANY.isdisjoint(claim.sequence) for claim in (pair.a, pair.b)):
         # "I have a cousin named": and another
         return True
@@ -97,9 +101,11 @@ def _hold_both(pair: Aligned, ones: list[Word], others: list[Word]) -> bool:
 
 def _in_list(claim: Claim, words: list[Word]) -> bool:
     """Whether a name is one of several: "with Baker and Dacus"."""
-    keys = [str(key) for key in claim.sequence]
-    first, last = keys.index(words[0].key), keys.index(words[-1].key)
-    return not _LISTING.isdisjoint((*keys[last + 1 : last + 2], *keys[max(first - 1, 0) : first]))
+    first, last = words[0].key, words[-1].key
+    return any(
+        (one == last and other in _LISTING) or (other == first and one in _LISTING)
+        for one, other in pairwise(claim.sequence)
+    )
 
 
 def _follows(claim: Claim, word: Word) -> bool:
@@ -123,7 +129,7 @@ def _run(words: tuple[Word, ...]) -> list[Word]:
     named = [word for word in ordered if word.name or word.kind]
     if not named:
         return ordered if len(ordered) == 1 else []
-    apart = any(after.place - before.place > 1 for before, after in itertools.pairwise(named))
+    apart = any(after.place - before.place > 1 for before, after in pairwise(named))
     return [] if apart else named
 
 

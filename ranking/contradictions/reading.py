@@ -17,7 +17,7 @@ _PATTERN = re.compile(
   | (?P<share>\d+/\d+(?=\s?(?:cups?|tsp|tbsp|teaspoons?|tablespoons?|inch|inches|pounds?|lbs?|oz|of|the)\b))
   | (?P<date>\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}(?:/\d{2,4})?)(?![\w/])
   | (?P<aside>\#\d[\d.]*|\d[\d,.]*\s?[-–]\s?\d[\d,.]*(?=[^\w-]|[a-zA-Z%])(?!\w*-\d))
-  | (?P<clock>(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?(?:[ap]m\b|[ap]\.m\.))?)|\d{1,2}\s?(?:[ap]\.m\.|[ap]m\b))
+  | (?P<clock>(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?(?i:[ap]m\b|[ap]\.m\.))?)|\d{1,2}\s?(?i:[ap]\.m\.|[ap]m\b))
   | (?P<version>[vV]\d+(?:\.\d+)*\b|\d+(?:\.\d+){2,}(?:-?[a-z]+\d*)?)
   | (?P<number>(?:[$€£]\s?)?\d(?:[\d,]*\d)?(?:\.\d+)?(?:[eE]-?\d+)?\+?)
         (?P<unit>[ ]{0,3}%|

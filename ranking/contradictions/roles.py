@@ -42,7 +42,7 @@ def _subject(claim: Claim) -> set[str]:
     verb = rest[0] if rest and first.place == 0 and rest[0].place == 1 else None
     named = verb is not None and verb.key in VERBS and verb.end - verb.start > len(verb.key)
     unknown = first.place == 0 and "order" not in claim.marks
-    return {first.key} if named or unknown or claim.sequence[0] == _THERE else heads
+    return {first.key} if named or unknown or claim.sequence[:1] == (_THERE,) else heads
 
 
 def of_one_doer(pair: Aligned) -> bool:

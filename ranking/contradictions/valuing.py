@@ -40,6 +40,7 @@ def _same_slot(one: Slot, other: Slot) -> bool:
     if (
         left.kind != right.kind
         or left.norm == right.norm
+        or left.bound == "range"
         or (left.bound != right.bound and "about" not in (left.bound, right.bound))
     ):
         return False
@@ -120,7 +121,7 @@ def _counts(slot: Slot) -> bool:
 def _same_fragment(pair: Aligned, one: Slot, other: Slot) -> bool:
     """Whether two lines without a verb say the same beside their value, more than one word or before a colon."""
     alike = not (pair.a_words or pair.b_words) and one.label == other.label
-    return alike and one.value.kind not in WHEN and one.value.bound == ""
+    return alike and one.value.kind not in WHEN | {"clock"} and one.value.bound == ""
 
 
 def _of_the_moment(pair: Aligned) -> bool:
