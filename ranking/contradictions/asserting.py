@@ -42,7 +42,7 @@ def doubts(following: str, after: str) -> bool:
 
 
 def manners_of(lowers: list[str]) -> set[str]:
-    """The marks of a clause that is no plain claim: unreal, asked for, of the passing day, of anyone, of nothing named."""
+    """The marks of a clause that is no plain claim: unreal, asked for, of one day, of anyone, of nothing named."""
     holds = {
         "unreal": _supposed(lowers),
         "request": _requests(lowers),

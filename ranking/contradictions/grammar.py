@@ -29,7 +29,15 @@ def happened(lowers: list[str], at: int, known: Facts) -> bool:
         return following in {"a", "an"} or following[0].isdigit()
     if not known.word.endswith("ed"):
         return at + 1 < len(lowers) and not any(word in _HAVE for word in before[-2:])
-    return at > 0 and not any(word in _HAVE or word.endswith("ly") for word in before)
+    # "a signed note", "retains deleted lines": what something is like
+    following, *_ = (*lowers[at + 1 :], "")
+    like = bool(before) and (before[-1] in BEFORE_NOUN or (before[-1].endswith("s") and _is_content(following)))
+    return at > 0 and not like and not any(word in _HAVE or word.endswith("ly") for word in before)
+
+
+def _is_content(word: str) -> bool:
+    """Whether a word is neither grammar nor a number."""
+    return word.isalpha() and not facts(word).stop and word not in NUMBERS
 
 
 def means_to(lowers: list[str], at: int) -> bool:

@@ -121,7 +121,7 @@ def _counts(slot: Slot) -> bool:
 def _same_fragment(pair: Aligned, one: Slot, other: Slot) -> bool:
     """Whether two lines without a verb say the same beside their value, more than one word or before a colon."""
     alike = not (pair.a_words or pair.b_words) and one.label == other.label
-    return alike and one.value.kind not in WHEN | {"clock"} and one.value.bound == ""
+    return alike and one.value.kind not in WHEN | {"clock"} and (one.value.bound == "" or len(pair.strong) > _PLENTY)
 
 
 def _of_the_moment(pair: Aligned) -> bool:
