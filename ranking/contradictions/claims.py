@@ -11,7 +11,10 @@ from ranking.contradictions.reading import Token, read
 # what _CODE may find in any part of a text is found by one of these in all of it
 _MAY_BE_CODE = re.compile(r"[={}<>]|\(\)")
 _MAY_OPEN_CODE = re.compile(r"\s*(?:import|def|class|return|elif|let|const|var|function)")
-_CODE = re.compile(r"==|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
+_ENDS = re.compile(r"[.!?;\n]")
+# "width: 50px" is no claim
+_STYLE = re.compile(r"[a-z]+(?:-[a-z]+)*: ?-?[\d.]+(?:px|r?em|v[hw]|pt)")
+_CODE = re.compile(r"==|\w\([^)\n]*=|[{}<>]|=>|\(\)|^\s*(?:import|def|class|return|elif|let|const|var|function)\b")
 
 
 def _read_claim(tokens: list[Token], before: Claim | None, *, asks: bool, goes_on: bool) -> Claim:
@@ -75,11 +78,18 @@ def read_alone(text: str) -> Read:
     leans = False
     may_be_code = _MAY_BE_CODE.search(text) or _MAY_OPEN_CODE.match(text)
     for clause in clauses(read(text)):
+        if _STYLE.fullmatch(text, clause.tokens[0].start, clause.tokens[-1].end):
+            continue
         if may_be_code and _CODE.search(text, clause.tokens[0].start, clause.tokens[-1].end):
             continue
         before = found[-1][1] if clause.goes_on and found else None
         leans = leans or (clause.goes_on and not found)
-        claim = _read_claim(clause.tokens, before, asks=clause.asks or asks(clause.tokens), goes_on=clause.goes_on)
+        claim = _read_claim(
+            clause.tokens, before, asks=clause.asks or clause.told_of or asks(clause.tokens), goes_on=clause.goes_on
+        )
+        if found and "request" in found[-1][1].marks and not _ENDS.search(text, found[-1][1].span[1], claim.span[0]):
+            # "write a title, but limited to 60 characters": all of it is asked for
+            claim = claim._replace(marks=claim.marks | {"request"})
         if claim.words or claim.slots:
             found.append((0, claim))
     return Read(tuple(found), leans)

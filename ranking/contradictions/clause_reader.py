@@ -1,3 +1,4 @@
+from ranking.contradictions.asserting import denies_nothing, doubts, manners_of
 from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
@@ -11,26 +12,17 @@ from ranking.contradictions.grammar import (
     is_verb,
     means_to,
     of_strangers,
+    verb_at,
     written_as_name,
 )
-from ranking.contradictions.lexicon import (
-    BEFORE_TO,
-    FINITE,
-    INDEXED,
-    OWNED,
-    PERIODS,
-    QUANTIFIERS,
-)
+from ranking.contradictions.lexicon import BEFORE_TO, FINITE, INDEXED, NOUNS_TOO, OWNED, PERIODS, QUANTIFIERS
 from ranking.contradictions.measures import WEEKDAYS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
-from ranking.contradictions.values import VALUE_STARTS, value_at
+from ranking.contradictions.values import VALUE_STARTS, tells_which, value_at
 
 _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
-# words after "not" that make it deny nothing, or less than the clause
-_NOT_A_DENIAL = frozenset({"only", "just", "necessarily", "mention", "least"})
-_NOT_YET = frozenset({"yet", "sure", "certain"})
-_NOT_NO = frozenset({",", "one", "matter", "problem"})
+_SAYS = frozenset({"say", "says", "said", "saying"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
@@ -97,6 +89,7 @@ class ClauseReader:
             self.marks.add("told")
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
+        self.marks |= manners_of(self.lowers)
         if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
         if not self.small and len(self.words) > 1:
@@ -122,10 +115,16 @@ class ClauseReader:
                 # what comes before the subject, "Every Friday, …", is not part of it
                 self.words = {key: word._replace(head=False) for key, word in self.words.items()}
                 self.slots = [slot._replace(head=False) for slot in self.slots]
-        elif token.text == ":" and at + 1 < len(self.tokens):
+        elif token.text == ":":
+            # "Email 4:" says which
+            self.slots = [slot._replace(which=True) for slot in self.slots]
+            if at + 1 == len(self.tokens):
+                return
             # what stands before a colon is what the rest is said of
             self.words = {key: word._replace(head=True) for key, word in self.words.items()}
-            self.slots = [slot._replace(head=True, which=True) for slot in self.slots]
+            self.slots = [slot._replace(head=True) for slot in self.slots]
+            if self.head or "order" in self.marks:
+                self.marks.add("listed")
             self.head = False
 
     def _value(self, at: int) -> bool:
@@ -141,8 +140,9 @@ class ClauseReader:
         else:
             noun = counted_noun(self.tokens, self.skip)
             # "sprint 14" and "node 2" are names
-            named = self.head and at > 0 and not noun and facts(self.lowers[at - 1]).key == self.label
-            which = (value.kind == "number" and (self.label in INDEXED or named)) or (
+            beside = at > 0 and facts(self.lowers[at - 1]).key == self.label
+            named = self.head and beside and (not noun or verb_at(self.lowers, self.skip))
+            which = (value.kind == "number" and (self.label in INDEXED or named or tells_which(self.tokens[at]))) or (
                 self.head and value.kind in {"address", "quoted"}
             )
             self.slots.append(Slot(value, at, self.head, self.label, noun, which=which))
@@ -193,14 +193,13 @@ class ClauseReader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
-        idle = following in _NOT_A_DENIAL or (known.word == "not" and following == "like")
-        if idle or (known.word == "no" and following in _NOT_NO):
+        if denies_nothing(known.word, following) or (known.word == "no" and at and self.lowers[at - 1] in _SAYS):
             return
         if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:
             # "120 stars, not 300" puts a number right and denies nothing
             self.skip = at + 2
             return
-        if following in _NOT_YET:
+        if doubts(following, self._next(at + 1)):
             self.marks.add("unreal")
             return
         if known.word == "without" or (known.word == "no" and at and self.lowers[at - 1] == "with"):
@@ -218,6 +217,9 @@ class ClauseReader:
             self._reserved(at, token, known)
         if self.head:
             self._subject(at, known)
+        elif known.event and self.lowers[at - 1].endswith("s") and facts(self.lowers[at - 1]).key in NOUNS_TOO:
+            # in "the tests passed" the verb is not "tests"
+            self.marks |= {"event"} if happened(self.lowers, at, known) else set()
         if known.finite:
             self.head = False
 

@@ -22,17 +22,22 @@ _INTRODUCES = words("introduces")
 # words that may part clauses wherever they stand
 _JOINS = frozenset({"and", "but", "where"})
 OWNERS = frozenset({"the", "our", "my", "your", "this", "these", "those", "all", "each", "every"})
+_CASES = words("cases")
 # how many tokens no aside has, and how many words of its own a clause needs after a colon or a dash
 _LONG_ASIDE = 5
 CLAUSE = 4
 
 
 class Clause(NamedTuple):
-    """Tokens of one claim, whether they ask, and whether they go on with the subject of the clause before."""
+    """Tokens of one claim, whether they ask, and whether they go on with the subject of the clause before.
+
+    ``told_of`` marks what is told of a bug or a case and so not claimed: "fixed a bug where retries were disabled".
+    """
 
     tokens: list[Token]
     asks: bool
     goes_on: bool
+    told_of: bool = False
 
 
 def is_verb_form(token: Token) -> bool:
@@ -106,20 +111,21 @@ def _parts_at_sign(tokens: list[Token], at: int, clause: list[Token]) -> bool | 
 def clauses(tokens: list[Token]) -> Iterator[Clause]:
     """Cut tokens where one claim ends and another begins."""
     clause: list[Token] = []
-    goes_on = False
+    goes_on = told_of = False
     for at, token in enumerate(tokens):
         if token.kind == "stop":
             if token.text.strip() in _DASHES and not _stands_alone(tokens, at + 1):
                 continue
             if clause:
-                yield Clause(clause, token.text == "?", goes_on)
-            clause, goes_on = [], False
+                yield Clause(clause, token.text == "?", goes_on, told_of)
+            clause, goes_on, told_of = [], False, False
             continue
         parts = _parts(tokens, at, clause) if clause and (token.kind == "comma" or token.lower in _JOINS) else None
         if parts is None:
             clause.append(token)
             continue
-        yield Clause(clause, asks=False, goes_on=goes_on)
+        yield Clause(clause, asks=False, goes_on=goes_on, told_of=told_of)
+        told_of = token.lower == "where" and any(before.lower in _CASES for before in clause)
         clause, goes_on = [], parts
     if clause:
-        yield Clause(clause, asks=False, goes_on=goes_on)
+        yield Clause(clause, asks=False, goes_on=goes_on, told_of=told_of)

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ranking.contradictions.lexicon import PRONOUNS
+from ranking.contradictions.lexicon import OTHER_PEOPLE, PRONOUNS, STOP, STRANGERS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
 from ranking.contradictions.word_lists import words
@@ -21,6 +21,7 @@ _DENIED = frozenset({"not", "never", "the", "a", "any", "all"})
 _FINITE = frozenset({"is", "are", "was", "were", "has", "have", "had", "must", "should", "can"})
 _LINKS = frozenset({"by", "with", "for"})
 _REGION_ENDS = words("phrase_ends")
+_WHOSE = frozenset({"you", "i", "we", "they", "that", "which", "who"})
 _REASONS = frozenset({"for", "because", "since", "and", "but"})
 
 # words that are a cue only before one other
@@ -99,9 +100,12 @@ class _Clause(NamedTuple):
 
 
 def _no_longer(clause: _Clause) -> _Match | None:
-    if (clause.word, clause.following) != ("no", "longer"):
-        return None
     at = clause.at
+    if (clause.word, clause.following) != ("no", "longer") or clause.lowers[at + 2 : at + 3] == ["than"]:
+        return None
+    if at > 1 and clause.before in _WHOSE and clause.lowers[at - 2] not in STOP and clause.lowers[at - 2].isalpha():
+        # "items you no longer need" are some of all
+        return None
     # "MapLibre, no longer Mapbox" ends a thing, not the clause
     retired = clause.until(at + 2, _REGION_ENDS) if clause.before == "," else None
     return _Match((at, at + 1), retired)
@@ -129,6 +133,9 @@ def _ended(clause: _Clause) -> _Match | None:
     left = word in {"gone", "sunset"} and before in BE and following not in {"from", "to"}
     if not (stopped or left or word in _ENDED) or before in _DENIED or before.endswith("n't"):
         return None
+    if before not in BE and any(word in OTHER_PEOPLE or stem(word) in STRANGERS for word in clause.lowers[: clause.at]):
+        # "the cat dropped the toy": something done, nothing over
+        return None
     favour = clause.place_of(frozenset({"favour", "favor"}))
     instead = _NONE if favour is None else clause.until(favour, _REGION_ENDS)
     return _Match((clause.at,), instead=instead)
@@ -147,6 +154,12 @@ def _was(clause: _Clause) -> _Match | None:
 def _instead(clause: _Clause) -> _Match | None:
     if clause.word not in {"instead", "rather", "place"} or clause.following not in {"of", "than"}:
         return None
+    if clause.lowers[clause.at + 2 : clause.at + 3] in (["just"], ["only"], ["merely"]):
+        # "rather than just": that too
+        return None
+    if clause.at == 0 and clause.lowers[2:3] and clause.lowers[2].endswith("ing"):
+        # "instead of asking for a call": advice
+        return None
     return _Match((clause.at, clause.at + 1), clause.until(clause.at + 2, _REASONS))
 
 
@@ -155,6 +168,9 @@ def _replaced(clause: _Clause) -> _Match | None:
     if clause.word not in _REPLACED and not swapped:
         return None
     link = clause.place_of(_LINKS)
+    if link is None and clause.before not in BE and not swapped:
+        # "we replaced the battery": with one of the same
+        return None
     instead = _NONE if link is None else clause.until(link + 1, _REGION_ENDS)
     passive = clause.before in BE or link == clause.at + 1
     retired = frozenset(range(clause.at)) if passive else clause.until(clause.at + 1, _LINKS | {"in"})

@@ -93,7 +93,7 @@ def facts(word: str) -> Facts:
         verb=key in VERBS,
         inflected=word.endswith(("s", "ed")),
         third=word.endswith("s") and not word.endswith(("ss", "us", "is")),
-        event=word in PAST_FORMS or (word.endswith("ed") and key in VERBS),
+        event=word in PAST_FORMS or (word.endswith("ed") and key in VERBS and key != word),
         other_person=word in OTHER_PEOPLE,
         vague=word in VAGUE,
         stands_in=word in STAND_INS,

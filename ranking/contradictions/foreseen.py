@@ -135,7 +135,7 @@ def foreseen(piece: str) -> Piece:
         letter or known.negator or known.time or known.relative_time or word in _TAKEN or known.key == "fail"
     )
     if sure:
-        traits |= _SURE | (_LEADS if known.verb else 0)
+        traits |= _SURE | (_LEADS if known.verb and not word.endswith("ing") else 0)
         traits |= _SMALL if piece.islower() and known.word not in KIND else 0
     # forms of one name have these letters in common
     return Piece(known.key, *_halves(known.key[:HEAD]), traits | _WORD)

@@ -3,6 +3,7 @@ from itertools import pairwise
 from ranking.contradictions.claim import Word
 from ranking.contradictions.facts import SHORTEST, Facts, facts
 from ranking.contradictions.lexicon import FINITE, INDEFINITE, NOUNS_TOO, STOP, STRANGERS
+from ranking.contradictions.measures import NUMBERS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.word_lists import words
 
@@ -15,14 +16,28 @@ _COUNTED_TOO = frozenset({"new", "different"})
 # how far before a form its auxiliary may stand, and how long a noun may be
 _PERFECT = 3
 _NOUN = 3
+# words from somebody to what he is doing
+_SCENE = 4
 
 
 def happened(lowers: list[str], at: int, known: Facts) -> bool:
     """Whether a past form is a simple past: told of once, so another telling may be of another time."""
     before = lowers[max(at - _PERFECT, 0) : at]
+    if known.word == "got":
+        # "got approved" and "got my best score" are what one is or has since
+        following, *_ = (*lowers[at + 1 :], "-")
+        return following in {"a", "an"} or following[0].isdigit()
     if not known.word.endswith("ed"):
         return at + 1 < len(lowers) and not any(word in _HAVE for word in before[-2:])
-    return at > 0 and not any(word in _HAVE or word.endswith("ly") for word in before)
+    # "a signed note", "retains deleted lines": what something is like
+    following, *_ = (*lowers[at + 1 :], "")
+    like = bool(before) and (before[-1] in BEFORE_NOUN or (before[-1].endswith("s") and _is_content(following)))
+    return at > 0 and not like and not any(word in _HAVE or word.endswith("ly") for word in before)
+
+
+def _is_content(word: str) -> bool:
+    """Whether a word is neither grammar nor a number."""
+    return word.isalpha() and not facts(word).stop and word not in NUMBERS
 
 
 def means_to(lowers: list[str], at: int) -> bool:
@@ -35,6 +50,8 @@ def means_to(lowers: list[str], at: int) -> bool:
 
 def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     """Whether a word that may be a verb is one here: inflected after a subject, or opening an order."""
+    if at == 0 and known.word.endswith("ing"):
+        return False
     if at == 0:
         return len(lowers) == 1 or (lowers[1] not in FINITE and not _verb_follows(lowers))
     before = lowers[at - 1]
@@ -42,6 +59,11 @@ def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
         return False
     surely = known.inflected or known.event or known.key not in NOUNS_TOO
     return surely or before in _BEFORE_VERB or before.endswith("s")
+
+
+def verb_at(lowers: list[str], at: int) -> bool:
+    """Whether the word here is a verb told of one thing: "PR 12 fixes"."""
+    return at < len(lowers) and facts(lowers[at]).verb and lowers[at].endswith("s")
 
 
 def _verb_follows(lowers: list[str]) -> bool:
@@ -64,12 +86,22 @@ def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
 
 def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
     """Whether a clause is of a man, two dogs, some people: of nobody known."""
+    if lowers[:2] == ["i", "have"] and not NUMBERS.keys().isdisjoint(lowers[2:3]):
+        # "I have two kids"
+        return False
     if lowers[0] in INDEFINITE and any(
         word in BE and following.endswith("ing") for word, following in pairwise(lowers)
     ):
         return True
     if STRANGERS.isdisjoint(words):
         return False
+    who = next((at for at, word in enumerate(lowers) if facts(word).key in STRANGERS), len(lowers))
+    if who == 0 and lowers[0].endswith(("s", "men")):
+        # "firefighters put out a fire"
+        return True
+    if any(word in BE and following.endswith("ing") for word, following in pairwise(lowers[who + 1 : who + _SCENE])):
+        # "the chef is cooking": a scene, whoever says "the"
+        return True
     # "a signed note" holds no sign
     met = (word for key, word in words.items() if key in STRANGERS)
     first = next((word for word in met if not lowers[word.place].endswith(("ed", "ing"))), None)

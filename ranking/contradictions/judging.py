@@ -1,7 +1,10 @@
 from ranking.contradictions.aligning import Aligned, align
 from ranking.contradictions.claim import Claim, Span, Word
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
+from ranking.contradictions.lexicon import FINITE
 from ranking.contradictions.opposition import Oppositions, are_opposed
+from ranking.contradictions.roles import linked_alike, of_one_deed, of_one_doer
+from ranking.contradictions.stems import stem
 from ranking.contradictions.superseding import superseded
 from ranking.contradictions.valuing import valued
 
@@ -11,7 +14,13 @@ _BESIDE = 2
 PLENTY = 3
 _NOT_CLAIMED = frozenset({"unreal", "compares"})
 _SAME_MANNER = frozenset({"may", "other"})
-_MANNERS = frozenset({"duty", "able", "past"})
+_MANNERS = frozenset({"duty", "able"})
+_HEDGES = frozenset(map(stem, ("still", "yet", "really", "exactly", "quite", "too", "always")))
+_BARE = frozenset({"not", "no"})
+_YOURS = frozenset(map(stem, ("your", "yours", "you")))
+_OVER = frozenset({"past", "event"})
+_MOMENTS = frozenset({stem("before"), stem("after")})
+_ADVERBS = frozenset({stem("always")})
 _DIFFERS_AT_ALL = frozenset({"environment", "platform", "tier"})
 
 
@@ -94,7 +103,9 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and not (a_words and b_words)
         and len(a_words) + len(b_words) <= (1 if short else _BESIDE)
         and not any(one.head for one in (*a_words, *b_words))
-        and not (_describes(pair.a, left) and _describes(pair.b, right))
+        and not _tells_which(pair, left, right)
+        and ("verb" in pair.a.marks & pair.b.marks or word not in _MOMENTS)
+        and "event" not in pair.a.marks | pair.b.marks
         and "stranger" not in pair.a.marks | pair.b.marks
         and not (pair.a_slots and pair.b_slots)
         and not any(slot.head or slot.value.kind in WHEN for slot in slots)
@@ -105,10 +116,32 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
     return Conflict(Kind.OPPOSITION, (left,), (right,), pair.overlap(without), "the two sides use opposed words")
 
 
-def _describes(claim: Claim, span: Span) -> bool:
-    """Whether a word only tells which one is spoken of: part of the subject, or between "a" and its noun."""
-    word = next((word for word in claim.words.values() if _within(word, span)), None)
-    return word is not None and word.head and word.place + 1 < max(other.place for other in claim.words.values())
+def _tells_which(pair: Aligned, left: Span, right: Span) -> bool:
+    """Whether an opposed word only tells which one is spoken of: public endpoints are not the private ones."""
+    one, other = _word_at(pair.a, left), _word_at(pair.b, right)
+    describes = _describes(pair.a, one), _describes(pair.b, other)
+    if all(describes) or not any(describes):
+        return all(describes)
+    # "is served by an internal proxy" and "an external proxy serves" are of one proxy
+    nouns = _after(pair.a, one), _after(pair.b, other)
+    return nouns[0] != nouns[1] or nouns[0] is None
+
+
+def _word_at(claim: Claim, span: Span) -> Word | None:
+    return next((word for word in claim.words.values() if _within(word, span)), None)
+
+
+def _after(claim: Claim, word: Word | None) -> str | None:
+    return next((other.key for other in claim.words.values() if word and other.place == word.place + 1), None)
+
+
+def _describes(claim: Claim, word: Word | None) -> bool:
+    """Whether a word is part of the subject and does not end it: "private endpoints", "known issues are"."""
+    if word is None or word.key in _ADVERBS:
+        return False
+    if word.head:
+        return word.place + 1 < max(other.place for other in claim.words.values())
+    return word.place == 0 and _after(claim, word) is not None and not FINITE.isdisjoint(map(str, claim.sequence[2:3]))
 
 
 def _within(word: Word, span: Span) -> bool:
@@ -116,7 +149,8 @@ def _within(word: Word, span: Span) -> bool:
 
 
 def _negated(pair: Aligned, threshold: float) -> Conflict | None:
-    if pair.a.negated == pair.b.negated or (pair.a.marks ^ pair.b.marks) & _MANNERS:
+    apart = (pair.a.marks ^ pair.b.marks) & _MANNERS or _OVER.isdisjoint(pair.a.marks) != _OVER.isdisjoint(pair.b.marks)
+    if pair.a.negated == pair.b.negated or apart:
         return None
     if not pair.a.negated:
         turned = _negated(pair.turned(), threshold)
@@ -133,13 +167,39 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         and not any(slot.head or slot.value.kind in WHEN for slot in pair.b_slots)
         and len(denies.keys) + len(denies.slots) > 1
         and "of some" not in denies.marks | says.marks
-        and not ("stranger" in denies.marks | says.marks and ("without" in denies.marks or denies.slots))
+        and not ("stranger" in denies.marks | says.marks and _of_others(pair))
         and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
+        and not _said_in_passing(pair)
+        and linked_alike(pair)
+        and of_one_doer(pair)
+        and of_one_deed(pair)
     )
     if not fires:
         return None
     left, right = denies.negation[0], _denied(says, denies)
     return Conflict(Kind.NEGATION, (left,), (right,), pair.overlap(), "one side denies what the other says")
+
+
+def _of_others(pair: Aligned) -> bool:
+    """Whether a denial of strangers may be of other ones: counted otherwise, or with more said of them."""
+    denies, says = pair.a, pair.b
+    return "without" in denies.marks or (
+        bool(denies.slots) and bool(pair.b_words or len(says.slots) != len(denies.slots))
+    )
+
+
+def _said_in_passing(pair: Aligned) -> bool:
+    """Whether the denial, on the left, is a line of a list or what somebody says of himself in other words."""
+    denies, says = pair.a, pair.b
+    if not _BARE.isdisjoint(denies.sequence[:1]) and FINITE.isdisjoint(map(str, denies.sequence[1:])):
+        # "not enough sleep", "no requirement to pay"
+        return True
+    if "me" not in denies.marks | says.marks:
+        return False
+    ones, others = frozenset(denies.sequence), frozenset(says.sequence)
+    # "I still don't see the point", "I see your point"
+    other = bool((ones | others) & _HEDGES) or bool((ones ^ others) & _YOURS)
+    return "me" not in denies.marks & says.marks or bool(pair.b_words) or other
 
 
 def _denied(says: Claim, denies: Claim) -> Span:

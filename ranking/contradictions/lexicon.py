@@ -1,7 +1,7 @@
 """The closed word lists that reading a claim needs, under the names by which rules speak of them."""
 
 from ranking.contradictions.stems import stem
-from ranking.contradictions.word_lists import by_group, words
+from ranking.contradictions.word_lists import by_group, grouped, words
 
 
 def _stems(name: str) -> frozenset[str]:
@@ -37,6 +37,8 @@ INDEXED = _stems("indexed")
 ONE_HOLDER = _stems("one_holder")
 # nouns that have one value at a time: a lower-case word in place of another is then a conflict
 ATTRIBUTES = _stems("attributes")
+# of these, the ones whose value is a noun even in lower case
+NOMINAL = _stems("nominal")
 # verbs whose object has one value at a time
 HOLDS_ONE = _stems("holds_one")
 
@@ -57,11 +59,24 @@ STRANGERS, INDEFINITE = _stems("strangers"), words("indefinite")
 QUANTIFIERS = words("quantifiers")
 # verbs that may hold of several things at once
 SEVERAL = _stems("several")
+# of several names, but of one number at a time
+SEVERAL_NAMES = _stems("several_names")
+# verb → the preposition behind which it may have several
+SEVERAL_LINKED = {stem(word): link for word, link in by_group("several_linked").items()}
+# each text has its own of these
+MOMENTARY = _stems("momentary")
+# of several versions
+SEVERAL_VERSIONS = _stems("several_versions")
+# of several days or hours
+OFTEN = {kind: frozenset(map(stem, listed)) for kind, listed in grouped("often").items()}
 # before "to", what follows is not yet done
 BEFORE_TO = words("before_to")
 # whoever they stand for is named elsewhere
 STAND_INS = words("stand_ins")
 OWNED = frozenset({"its", "their", "his", "her"})
+
+# prepositions as stems → the one that stands for all of its sense
+SAME_LINK = {stem(word): group for word, group in by_group("links").items()}
 
 # a contradiction about one of these does more harm
 SECURITY = words("security")

@@ -144,6 +144,8 @@ def _compiled(pairs: Pairs) -> Oppositions:
 
 _LEAST = {"un": 4, "non": 3, "dis": 6, "in": 6, "im": 6, "ir": 6}
 DENYING = tuple(_LEAST)
+# begin so and deny nothing
+_NOT_DENYING = frozenset(map(stem, ("disappoint", "immigrate", "indifferent", "infamous", "inflammable", "invaluable")))
 
 
 def are_opposed(one: str, other: str) -> bool:
@@ -154,6 +156,8 @@ def are_opposed(one: str, other: str) -> bool:
 
 def undenied(word: str) -> str | None:
     """A stem without its denying prefix, None if it has none."""
+    if word in _NOT_DENYING:
+        return None
     for prefix, least in _LEAST.items():
         if word.startswith(prefix) and len(word) - len(prefix) >= least:
             return word[len(prefix) :]

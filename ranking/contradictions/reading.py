@@ -7,7 +7,7 @@ _PATTERN = re.compile(
     [ ]?(?:
     (?P<plain>[A-Za-z]++(?=[ ,;!?)]|\.?$|\.\s))
   | (?P<named>[A-Za-z]++-[A-Za-z]*+\d[A-Za-z\d]*+(?=[ ,;!?)]|\.?$|\.\s))
-  | (?P<digits>\d++(?=[ ][b-oq-zA-Z]|\.?$))
+  | (?P<digits>\d++(?=[ ][b-oq-zB-OQ-Z]|\.?$))
   | (?P<quoted>"[^"\n]{1,80}"|“[^”\n]{1,80}”|`[^`\n]{1,80}`|«[^»\n]{1,80}»|(?<![\w'])'[^'\n]{2,80}'(?!\w))
   | (?P<address>https?://[^\s<>"'`]*[\w/]|[\w.+-]+@[\w-]+\.[\w.]+|--[a-z][\w-]*|[A-Z]:\\[\w.\\-]+|
         (?:[\w.~-]*/){2,}(?:[\w.*-]*[\w*])?|/[\w.-]*\w|[^\W\d]\w*/[^\W\d]\w*|
@@ -17,9 +17,9 @@ _PATTERN = re.compile(
   | (?P<share>\d+/\d+(?=\s?(?:cups?|tsp|tbsp|teaspoons?|tablespoons?|inch|inches|pounds?|lbs?|oz|of|the)\b))
   | (?P<date>\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}(?:/\d{2,4})?)(?![\w/])
   | (?P<aside>\#\d[\d.]*|\d[\d,.]*\s?[-–]\s?\d[\d,.]*(?=[^\w-]|[a-zA-Z%])(?!\w*-\d))
-  | (?P<clock>(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?(?:[ap]m\b|[ap]\.m\.))?)|\d{1,2}\s?(?:[ap]\.m\.|[ap]m\b))
+  | (?P<clock>(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?(?i:[ap]m\b|[ap]\.m\.))?)|\d{1,2}\s?(?i:[ap]\.m\.|[ap]m\b))
   | (?P<version>[vV]\d+(?:\.\d+)*\b|\d+(?:\.\d+){2,}(?:-?[a-z]+\d*)?)
-  | (?P<number>(?:[$€£]\s?)?\d(?:[\d,]*\d)?(?:\.\d+)?(?:[eE]-?\d+)?)
+  | (?P<number>(?:[$€£]\s?)?\d(?:[\d,]*\d)?(?:\.\d+)?(?:[eE]-?\d+)?\+?)
         (?P<unit>[ ]{0,3}%|
             (?:[kKmM]|[µu]s|ms|s|h|[kKMGT]i?[bB]|min|hrs?|mins?|secs?|x|th|st|nd|rd|rps|qps|d|
             px|em|rem|pt|dpi|fps|[kKMG]?bps|[kKMG]?[hH]z|rpm|mAh|mA|V|W|mm|cm|kg|mg|g|ft|lbs?|oz|ml)\b)?

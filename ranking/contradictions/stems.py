@@ -8,7 +8,7 @@ _SAME = by_group("same")
 _SHORT = 3
 _VOWELS = "aeiou"
 # what must be left of a word, or be there, for an ending to be one
-_BEFORE_IES, _BEFORE_SUFFIX, _WITH_ATE = 2, 4, 6
+_BEFORE_IES, _BEFORE_SUFFIX, _BEFORE_AT = 2, 4, 4
 HEAD = 5
 
 
@@ -46,11 +46,10 @@ def _plain(word: str) -> str:
         return word
     bare = _singular(word)
     word = _unsuffixed(_untensed(bare))
-    if len(word) >= _WITH_ATE:
-        if word.endswith("ate"):
-            word = word[:-3]
-        elif word != bare and word.endswith("at") and word[-3] not in _VOWELS:
-            word = word[:-2]
+    if word.endswith("ate") and len(word) - len("ate") >= _BEFORE_AT:
+        word = word[:-3]
+    elif word != bare and word.endswith("at") and len(word) - len("at") >= _BEFORE_AT and word[-3] not in _VOWELS:
+        word = word[:-2]
     if word.endswith("e") and len(word) > _SHORT:
         word = word[:-1]
     return word[:-1] + "i" if word.endswith("y") and len(word) > _SHORT else word

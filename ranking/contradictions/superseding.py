@@ -1,7 +1,11 @@
 from ranking.contradictions.aligning import Aligned
+from ranking.contradictions.claim import Claim
 from ranking.contradictions.conflicts import Conflict, Kind
-from ranking.contradictions.lexicon import WEAK
+from ranking.contradictions.grammar import BE
+from ranking.contradictions.lexicon import VERBS, WEAK
+from ranking.contradictions.roles import links_of
 
+_WHEN = frozenset({"before", "after"})
 _OVERLAP = 0.6
 # words the other side may say beside what ended
 _BESIDE = 3
@@ -15,7 +19,10 @@ def superseded(pair: Aligned, threshold: float) -> Conflict | None:
         turned = superseded(pair.turned(), threshold)
         return None if turned is None else turned._replace(left=turned.right, right=turned.left)
     over, other, cue = pair.a, pair.b, pair.a.cue
-    if other.negated or over.negated or "told" not in other.marks or cue.verb in other.keys:
+    if other.negated or over.negated or "told" not in other.marks or cue.verb in other.keys or _describes(other):
+        return None
+    if "past" in other.marks and "past" not in over.marks:
+        # "I was taking them", "I stopped taking them": one story
         return None
     fires = _ended(pair, threshold, exactly=cue.was) if cue.retired is None else _replaced(pair)
     if not fires:
@@ -23,6 +30,14 @@ def superseded(pair: Aligned, threshold: float) -> Conflict | None:
     still = [(word.start, word.end) for key, word in other.words.items() if key in over.retired]
     shown = (min(start for start, _ in still), max(end for _, end in still)) if still else other.span
     return Conflict(Kind.SUPERSEDED, ((cue.start, cue.end),), (shown,), pair.overlap(), "one side says that it ended")
+
+
+def _describes(claim: Claim) -> bool:
+    """Whether a clause only tells what something is like: "the old laptop is slow" does not say that it is in use."""
+    *_, before, last = ("", "", *claim.sequence)
+    word = claim.words.get(str(last))
+    inflected = word is not None and word.end - word.start > len(word.key)
+    return before in BE and word is not None and not word.name and not (word.key in VERBS and inflected)
 
 
 def _ended(pair: Aligned, threshold: float, *, exactly: bool) -> bool:
@@ -50,6 +65,10 @@ def _replaced(pair: Aligned) -> bool:
     beside = [word for word in pair.b_words if word.key not in retired]
     context = pair.shared - retired - WEAK
     only = not pair.b.keys - retired - WEAK
+    links = links_of(pair.b)
+    if any(not _WHEN.isdisjoint(links.get(key, ())) for key in retired):
+        # "instead of the bed" and "before bed" are of two things
+        return False
     if "order" in pair.b.marks or "able" in pair.a.marks ^ pair.b.marks:
         return False
     return (bool(context) or only) and len(beside) <= min(len(context) + (len(context) > 1), _BESIDE)

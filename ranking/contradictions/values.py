@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ranking.contradictions.lexicon import APPROXIMATE, BOUNDS
+from ranking.contradictions.bounds import bound_of
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, SCALES, UNITS, WEEKDAYS
 from ranking.contradictions.reading import Token
 
@@ -17,11 +17,9 @@ _TEN = 10
 _MAY = 5
 _MONTH_AND_DAY = 2
 _TENS = frozenset(range(20, 100, 10))
-_ORDINALS = frozenset({"", "th", "st", "nd", "rd"})
+_ORDINALS = frozenset({"th", "st", "nd", "rd"})
 _CURRENCIES = {"$": "money", "€": "euro", "£": "pound"}
 _LETTERS = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
-_THAN = {"more": "least", "greater": "least", "longer": "least", "less": "most", "fewer": "most"}
-_BOUNDING = frozenset({"to", "than", *BOUNDS, *APPROXIMATE})
 # counts only before a unit, where it is not a pronoun or a share; "one" before most nouns too
 _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
 ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
@@ -69,7 +67,7 @@ class Found(NamedTuple):
 def number_of(token: Token) -> float | None:
     """The number a token stands for, in digits or in words."""
     if token.kind == "number":
-        digits = token.text.removesuffix(token.unit).strip(" $€£").replace(",", "")
+        digits = token.text.removesuffix(token.unit).strip(" $€£+").replace(",", "")
         return float(digits) * _LETTERS.get(token.unit, 1.0)
     return NUMBERS.get(token.lower) if token.kind == "word" else None
 
@@ -93,21 +91,6 @@ def same_clock(one: object, other: object) -> bool:
     return bool(left == right or (not (left_said and right_said) and left % _HALF_DAY == right % _HALF_DAY))
 
 
-def _bound(tokens: list[Token], at: int) -> str:
-    """Whether a number is the least, the most or about what is meant, from the two words before it."""
-    before = [token.lower for token in tokens[max(at - 2, 0) : at]]
-    if _BOUNDING.isdisjoint(before):
-        return ""
-    if before == ["up", "to"]:
-        return "most"
-    if before[1:] == ["than"] and before[0] in _THAN:
-        return _THAN[before[0]]
-    for word in before:
-        if word in BOUNDS:
-            return BOUNDS[word]
-    return "" if APPROXIMATE.isdisjoint(before) else "about"
-
-
 def _lower(tokens: list[Token], at: int) -> str:
     return tokens[at].lower if 0 <= at < len(tokens) else ""
 
@@ -127,6 +110,11 @@ def value_at(tokens: list[Token], at: int) -> Found | None:
         return None if norm is None else Found(Value(kind, norm, token.start, token.end), 1)
     number = number_of(token)
     return None if number is None else _counted(tokens, at, number)
+
+
+def tells_which(token: Token) -> bool:
+    """Whether a number is written as those are that say which: "5th Avenue", "migration 0012"."""
+    return token.unit in _ORDINALS or (token.text[0] == "0" and token.text[1:].isdigit())
 
 
 def _day_of(text: str) -> object:
@@ -210,7 +198,7 @@ class _Count(NamedTuple):
         return _lower(self.tokens, step)
 
     def found(self, kind: str, norm: object, stop: int, *, bounded: bool = True) -> Found:
-        bound = _bound(self.tokens, self.at) if bounded else ""
+        bound = bound_of(self.tokens, self.at, stop) if bounded else ""
         return Found(Value(kind, norm, self.token.start, self.tokens[stop - 1].end, bound), stop - self.at)
 
 
@@ -219,7 +207,7 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
     token, step = tokens[at], at + 1
     bare = not token.unit and token.text[0] not in _CURRENCIES
     if bare and token.kind == "number" and _lower(tokens, step) not in _BELONGS:
-        return Found(Value("number", _normal(number, token), token.start, token.end, _bound(tokens, at)), 1)
+        return Found(Value("number", _normal(number, token), token.start, token.end, bound_of(tokens, at, step)), 1)
     if _counts_nothing(tokens, at):
         return None
     if tokens[at].kind == "word" and number in _TENS and 0 < (ones := NUMBERS.get(_lower(tokens, step), 0)) < _TEN:
@@ -253,7 +241,7 @@ def _counts_nothing(tokens: list[Token], at: int) -> bool:
 
 def _dated(count: _Count) -> Found | None:
     """The number as a day: "3rd of March"."""
-    if count.token.unit not in _ORDINALS:
+    if count.token.unit and count.token.unit not in _ORDINALS:
         return None
     month_at = count.step + (count.word(count.step) == "of")
     month = MONTHS.get(count.word(month_at))
@@ -276,7 +264,7 @@ def _measured(count: _Count, unit_at: int) -> Found | None:
         return None
     dimension, size = UNITS[unit]
     norm = round(count.number * size, 9)
-    if dimension == "duration" and count.word(stop) == "ago":
+    if dimension in {"duration", "months"} and count.word(stop) == "ago":
         return count.found("ago", norm, stop + 1, bounded=False)
     return count.found(dimension, norm, stop)
 
@@ -293,5 +281,5 @@ def _repeated(count: _Count, unit_at: int) -> Found | None:
 
 def _normal(number: float, token: Token) -> object:
     """A number as versions are told apart: 3.10 is not 3.1."""
-    text = token.text.removesuffix(token.unit)
+    text = token.text.removesuffix(token.unit).rstrip("+")
     return text if "." in text and not token.unit else f"{number:g}"

@@ -1,10 +1,12 @@
 from collections.abc import Iterable
+from itertools import pairwise
 
 from ranking.contradictions.aligning import Aligned
-from ranking.contradictions.claim import Slot
+from ranking.contradictions.claim import Claim, Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, SEVERAL
+from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, MOMENTARY, OFTEN, SEVERAL, SEVERAL_VERSIONS
 from ranking.contradictions.naming import other_name
+from ranking.contradictions.roles import linked_alike, same_verb
 from ranking.contradictions.stems import stem
 
 # words one side may say beside the value; twice as many where plenty is shared
@@ -16,6 +18,9 @@ _SHARED = 2
 _EVENT = 4
 _FRAME = 4
 _STATED = frozenset(map(stem, ("version", "release")))
+# say when something is done, and so of what is done
+_TIMED = WHEN | {"clock", "frequency", "duration"}
+_HAVE = stem("have")
 _NAMED_VALUES = frozenset({"quoted", "address"})
 
 
@@ -23,6 +28,8 @@ def valued(pair: Aligned, threshold: float) -> Conflict | None:
     """The conflict between two sides that give one slot different values, or different names."""
     a, b = pair.a, pair.b
     if a.negated != b.negated or "past" in a.marks ^ b.marks or "told" not in a.marks & b.marks:
+        return None
+    if "request" in a.marks | b.marks or "passing" in a.marks & b.marks:
         return None
     return _other_value(pair, threshold) or other_name(pair, threshold)
 
@@ -33,6 +40,7 @@ def _same_slot(one: Slot, other: Slot) -> bool:
     if (
         left.kind != right.kind
         or left.norm == right.norm
+        or left.bound == "range"
         or (left.bound != right.bound and "about" not in (left.bound, right.bound))
     ):
         return False
@@ -65,7 +73,8 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
                 or (pair.shared & (HOLDS_ONE | ATTRIBUTES) and pair.told_of_a_thing)
             )
         )
-        and not (once and (len(pair.strong) < _EVENT or one.noun != other.noun or not one.noun))
+        and not (once and (len(pair.strong) < _EVENT or one.noun != other.noun or not _counts(one)))
+        and (_has_verb(pair) or _same_fragment(pair, one, other))
         and (_agree_beside(pair) or _framed(pair, one, other))
         and not (a_rest and b_rest)
         and not any(slot.value.kind in WHEN or slot.value.kind == one.value.kind for slot in (*a_rest, *b_rest))
@@ -73,12 +82,52 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and not (one.which and other.which and not _stated(one) and not _stated(other))
         and not str(one.value.norm).startswith("http")
         and "stranger" not in pair.a.marks | pair.b.marks
+        and linked_alike(pair)
+        and not _hold_both(pair, one, other)
+        and not (one.head and other.head and one.place == 0 == other.place)
+        and not _of_the_moment(pair)
+        and (one.value.kind not in _TIMED or same_verb(pair))
     )
     if not fires:
         return None
     kind = one.value.kind if one.value.kind != "address" else "name"
     left, right = (one.value.start, one.value.end), (other.value.start, other.value.end)
     return Conflict(Kind.VALUE, (left,), (right,), pair.overlap(), f"the same slot holds another {kind}")
+
+
+def _hold_both(pair: Aligned, one: Slot, other: Slot) -> bool:
+    """Whether both values may be meant: a lesson on two days, a train at two hours, two supported versions."""
+    often = OFTEN.get(one.value.kind)
+    if often is not None:
+        said = frozenset(pair.a.sequence) & frozenset(pair.b.sequence)
+        taken = _HAVE not in said
+        seldom = pair.shared & OFTEN["dated"] or len(pair.strong) < _SHARED + taken
+        mine = "me" in pair.a.marks | pair.b.marks and said & OFTEN["mine"] and seldom
+        # "Lucia's flight" is one
+        owned = any(word.bound for key, word in pair.a.words.items() if key in pair.shared)
+        return bool(mine or pair.shared & often) and not owned
+    return one.value.kind == "number" and not (one.noun or other.noun) and bool(pair.shared & SEVERAL_VERSIONS)
+
+
+def _has_verb(pair: Aligned) -> bool:
+    """Whether a side says something with a verb, and not only behind a colon."""
+    return any("verb" in claim.marks and "listed" not in claim.marks for claim in (pair.a, pair.b))
+
+
+def _counts(slot: Slot) -> bool:
+    return slot.value.kind == "number" and slot.noun != ""
+
+
+def _same_fragment(pair: Aligned, one: Slot, other: Slot) -> bool:
+    """Whether two lines without a verb say the same beside their value, more than one word or before a colon."""
+    alike = not (pair.a_words or pair.b_words) and one.label == other.label
+    return alike and one.value.kind not in WHEN | {"clock"} and (one.value.bound == "" or len(pair.strong) > _PLENTY)
+
+
+def _of_the_moment(pair: Aligned) -> bool:
+    """Whether what is spoken of is only this text's: "the answer" and "the recipe" of another are others."""
+    heads = {key for claim in (pair.a, pair.b) for key, word in claim.words.items() if word.head}
+    return bool(heads) and heads <= MOMENTARY
 
 
 def _stated(slot: Slot) -> bool:
@@ -88,9 +137,12 @@ def _stated(slot: Slot) -> bool:
 
 def _agree_beside(pair: Aligned) -> bool:
     """Whether the rest of two clauses differs in a detail at most, on one side, and not in the subject."""
-    if pair.a_words and pair.b_words:
+    ones, others = _per(pair.a), _per(pair.b)
+    if (pair.a_words and pair.b_words) or (ones and others and ones != others):
         return False
     detail = len(pair.a_words) + len(pair.b_words)
+    if detail and "order" in pair.a.marks & pair.b.marks:
+        return False
     if detail > _BESIDE + _BESIDE * (len(pair.shared) >= _PLENTY):
         return False
     if any(slot.head for slot in (*pair.a_slots, *pair.b_slots)) and (detail or _indexed(pair)):
@@ -99,6 +151,11 @@ def _agree_beside(pair: Aligned) -> bool:
     # "it" may stand for any subject, where the rest agrees
     vague = pair.a if pair.b_words else pair.b
     return not heads or ("vague" in vague.marks and len(pair.strong) >= _PLENTY)
+
+
+def _per(claim: Claim) -> set[object]:
+    """What a value is counted for: "per user per year"."""
+    return {after for before, after in pairwise(claim.sequence) if before == "per"}
 
 
 def _indexed(pair: Aligned) -> bool:

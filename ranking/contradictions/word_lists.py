@@ -19,6 +19,11 @@ def words(name: str) -> frozenset[str]:
     return frozenset(in_order(name))
 
 
+def grouped(name: str) -> dict[str, list[str]]:
+    """A table of lists."""
+    return {group: str(listed).split() for group, listed in _LISTS[name].items()}
+
+
 def by_group(name: str) -> dict[str, str]:
     """A table of lists turned round: word → the name of its list."""
-    return {word: group for group, listed in _LISTS[name].items() for word in str(listed).split()}
+    return {word: group for group, listed in grouped(name).items() for word in listed}

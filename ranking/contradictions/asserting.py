@@ -1,0 +1,109 @@
+"""Whether a clause says in earnest how something is: not a wish, a check, a belief, a recipe or one day's event."""
+
+from itertools import pairwise
+
+from ranking.contradictions.facts import facts
+from ranking.contradictions.lexicon import FINITE, WEAK
+from ranking.contradictions.word_lists import words
+
+# words after "not" that make it deny nothing, or less than the clause
+_NOT_A_DENIAL = frozenset({"only", "just", "mention", "least"})
+_NOT_YET = frozenset({"yet", "sure", "certain", "necessarily"})
+_HARDLY = frozenset({"exactly", "entirely", "really", "quite", "very", "totally", "completely", "so", "too"})
+_NOT_NO = frozenset({",", "one", "matter", "problem"})
+_BELIEVED = words("believed")
+_UNTRUE = words("untrue")
+_CHECKS = words("checks")
+_SUPPOSING = _BELIEVED | _UNTRUE | _CHECKS | {"make"}
+_BEFORE_ORDER = words("before_order")
+_OBJECT, _AFTER_ORDER = words("order_objects"), words("after_order")
+_ASKS_FOR = words("asks_for")
+_DAYS = frozenset({"today", "tonight", "yesterday", "tomorrow"})
+_HERE = frozenset({"here", "here's"})
+# words before "here", as in "Sure, here are"
+_ASIDE = 3
+_NOW = frozenset({("current", "date"), ("current", "time"), ("today's", "date")})
+_LATEST = frozenset({"last", "this"})
+_PASSING = _DAYS | _LATEST | {"current", "today's"}
+_PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "weekend"})
+# so far after an order's verb no other verb is expected
+_NEAR = 4
+
+
+def denies_nothing(word: str, following: str) -> bool:
+    """Whether a negation before such a word is none: "not only", "no matter"."""
+    idle = following in _NOT_A_DENIAL or (word == "not" and following == "like")
+    return idle or (word == "no" and following in _NOT_NO)
+
+
+def doubts(following: str, after: str) -> bool:
+    """Whether what follows a negation makes it a doubt: "not yet", "not exactly sure"."""
+    return following in _NOT_YET or (following in _HARDLY and after in _NOT_YET)
+
+
+def manners_of(lowers: list[str]) -> set[str]:
+    """The marks of a clause that is no plain claim: unreal, asked for, of one day, of anyone, of nothing named."""
+    holds = {
+        "unreal": _supposed(lowers),
+        "request": _requests(lowers),
+        "passing": _passing(lowers),
+        "anyone": lowers[0] in {"a", "an"},
+        "vague": _names_nothing(lowers),
+    }
+    return {mark for mark, held in holds.items() if held}
+
+
+def _names_nothing(lowers: list[str]) -> bool:
+    """Whether a clause begins with a verb told of something it does not name: "offers a 30-day trial"."""
+    return lowers[0].endswith("s") and facts(lowers[0]).verb and not _OBJECT.isdisjoint(lowers[1:2])
+
+
+def _supposed(lowers: list[str]) -> bool:
+    """Whether what a clause says is only thought, checked, denied as untrue, or proposed with "let's"."""
+    if lowers[0] == "let's" or lowers[:2] == ["let", "us"] or "e.g." in lowers:
+        return True
+    if _SUPPOSING.isdisjoint(lowers):
+        return False
+    for at, (word, following) in enumerate(pairwise(lowers)):
+        if following == "that" and (word in _BELIEVED or word in _UNTRUE or word in _CHECKS):
+            return True
+        told = not FINITE.isdisjoint(lowers[at + 2 :])
+        if told and (word in _BELIEVED or (word, following) == ("make", "sure")):
+            return True
+        if told and word in _CHECKS and set(lowers[:at]) <= _BEFORE_ORDER:
+            return True
+    return False
+
+
+def _passing(lowers: list[str]) -> bool:
+    """Whether a clause tells of the day on which it is said: another text's today is another day."""
+    if _PASSING.isdisjoint(lowers):
+        return False
+    return not _DAYS.isdisjoint(lowers) or any(
+        (word in _LATEST and following in _PARTS_OF_DAY) or (word, following) in _NOW
+        for word, following in pairwise(lowers)
+    )
+
+
+def _requests(lowers: list[str]) -> bool:
+    """Whether a clause asks for something or is a step of a recipe: ten names today, twenty tomorrow."""
+    if not _HERE.isdisjoint(lowers[:_ASIDE]) or ("looking" in lowers and ("looking", "for") in pairwise(lowers)):
+        return True
+    starts = [0, *(at + 1 for at, word in enumerate(lowers) if word == ":")]
+    return any(_orders_once(lowers[start:]) for start in starts)
+
+
+def _orders_once(lowers: list[str]) -> bool:
+    """Whether words begin with an order that is done once: asked of a writer or a cook, or by a verb unknown here."""
+    while lowers and lowers[0] in _BEFORE_ORDER:
+        lowers = lowers[1:]
+    verb, *rest = lowers or [""]
+    if not rest or not FINITE.isdisjoint(rest[:_NEAR]):
+        return False
+    if verb in _ASKS_FOR:
+        return rest[0] in _OBJECT or rest[0] in _AFTER_ORDER or rest[0][0].isdigit()
+    known = facts(verb)
+    unknown = verb.isalpha() and not (
+        known.verb or known.key in WEAK or known.stop or known.inflected or verb.endswith("ly")
+    )
+    return unknown and rest[0] in _OBJECT
