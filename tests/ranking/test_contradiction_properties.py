@@ -20,17 +20,22 @@ UNRELATED = ("Lisbon is sunny in October.", "My aunt paints small boats.", "Peng
 
 sentences = st.builds("{}{} {}.".format, st.sampled_from(LEADS), st.sampled_from(SUBJECTS), st.sampled_from(SAYS))
 texts = st.lists(sentences, min_size=1, max_size=3).map(" ".join)
-# short claims, alone or joined to another: those that the index cuts out of their sentences
+# short claims of one subject each, alone or joined to one of another: those that the index cuts out of their sentences
 SHORT = (
-    "retries are enabled", "retries are disabled", "paging is on", "paging is off", "the port is 8080",
-    "the port is 9090", "uploads are safe", "uploads are unsafe", "backups run nightly", "backups run weekly",
-    "alerts fire when the disk fills up", "the door is not locked", "the door is locked", "PRs need one approval",
-    "PRs need two approvals", "we no longer use Redis", "we use Redis",
-)  # fmt: skip
-LINKS = (", so ", ", but ", " where ", ", and ", " because ", " and ", ". ")
+    ("retries are enabled", "retries are disabled"),
+    ("paging is on", "paging is off"),
+    ("the port is 8080", "the port is 9090"),
+    ("uploads are safe", "uploads are unsafe"),
+    ("backups run nightly", "backups run weekly", "alerts fire when the disk fills up"),
+    ("the door is not locked", "the door is locked"),
+    ("PRs need one approval", "PRs need two approvals"),
+    ("we no longer use Redis", "we use Redis"),
+)
+LINKS = (", so ", ", but ", " where ", ", and ", ". ")
+two_claims = st.permutations(SHORT).flatmap(lambda order: st.tuples(*map(st.sampled_from, order[:2])))
 joined_texts = st.one_of(
-    st.sampled_from(SHORT),
-    st.builds("{}{}{}.".format, st.sampled_from(SHORT), st.sampled_from(LINKS), st.sampled_from(SHORT)),
+    st.sampled_from(SHORT).flatmap(st.sampled_from),
+    st.builds(lambda claims, link: f"{claims[0]}{link}{claims[1]}.", two_claims, st.sampled_from(LINKS)),
 )
 
 
