@@ -79,7 +79,7 @@ class Alert:
     triage: Triage
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there may be many thousands
 class Origin:
     """Where a statement came from, and how many observations and agents say nearly the same."""
 
@@ -92,7 +92,7 @@ class Origin:
     agents: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there may be many thousands
 class Listed:
     """An alert without its texts: what a worklist shows, and what ``read_alerts`` reads the texts for."""
 

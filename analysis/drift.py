@@ -61,13 +61,14 @@ def weigh(
     now: datetime | None = None,
 ) -> Found:
     """What a search that was made already comes to: its alerts with injections and triage as they are by now."""
-    at_threshold = searched.at(filter.threshold)
+    at_threshold, total = searched.at(filter.threshold), searched.total(filter.threshold)
+    searched = replace(searched, found=())  # what was found there is held once, where nobody else holds it
     with store.reading(scope.reach, READING, name="drift exposure") as snapshot:
         exposed = expose(snapshot, scope, at_threshold)
         asked = TriageOf(scope.org or "", tuple(one.fingerprint for one in exposed))
         triage = asked.ask(snapshot) if keeps(snapshot, "drift_triage") else {}
     listed = admitted(triaged(exposed, triage, now or searched.as_of), filter)
-    return _found(searched, searched.total(filter.threshold), listed)
+    return _found(searched, total, listed)
 
 
 def _found(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Found:
@@ -75,8 +76,10 @@ def _found(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Fou
 
     Not by which other thresholds were searched beside: a page asks for all of its slider's, a command for one.
     """
-    told = tuple(replace(one, least=0.0, most=0.0) for one in listed)
-    digest = hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
+    told = hashlib.sha256()
+    for one in listed:  # one by one: the text of them all would be larger than they are
+        told.update(repr(replace(one, least=0.0, most=0.0)).encode("utf-8", "surrogatepass"))
+    digest = told.hexdigest()
     return Found(
         fingerprints=tuple(one.fingerprint for one in listed),
         considered=searched.considered,

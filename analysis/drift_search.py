@@ -9,7 +9,9 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from math import isfinite
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,7 +159,9 @@ def _conflicts(
         return
     by_id, oppositions = {row.id: row for row in rows}, compiled(pairs)
     origins = _origins(rows, {label for one in detected for label in one.ids})
-    for one in detected:
+    detected.reverse()
+    while detected:
+        one = detected.pop()  # two lists of them would be in memory otherwise
         for found, least, most in _rising(one, steps, [by_id[label] for label in one.ids], oppositions):
             if found is not None:
                 yield _listed(found, least, most, rows[0].project_id, origins)
@@ -174,6 +178,9 @@ def _rising(
     A threshold only ever takes conflicts away, the first that is left being told: what a lower and a higher one find
     alike, all between them find.
     """
+    if len(steps) == 1:
+        yield first, steps[0], steps[0]  # as it was found; there is no other to be judged by
+        return
     older, newer = (side.content for side in sides)
     judged: dict[int, Conflict | None] = {}
 
@@ -208,7 +215,7 @@ def _listed(found: Contradiction, least: float, most: float, project: str | None
         project,
         found.fingerprint,
         found.kind,
-        found.rule,
+        intern(found.rule),
         found.overlap,
         found.severity,
         _parts(found.parts),
@@ -239,6 +246,7 @@ def _origins(rows: list[ObservedRow], wanted: set[str]) -> dict[str, Origin]:
     return found
 
 
+@lru_cache(maxsize=1 << 12)  # most alerts share theirs with others, and so the memory
 def _parts(parts: Severity) -> tuple[tuple[str, float], ...]:
     named = ((name, getattr(parts, name)) for name in PARTS)
     return tuple((name, float(value)) for name, value in named if value is not None)
@@ -247,7 +255,8 @@ def _parts(parts: Severity) -> tuple[tuple[str, float], ...]:
 def _weighed(one: Listed, standing: int) -> Listed:
     known = dict(one.parts) | {"frequency": frequency(standing)}
     parts = Severity(known.get("recency"), known["domain"], known["frequency"], known["gap"])
-    return replace(one, severity=parts.score, parts=_parts(parts))
+    weighed = _parts(parts)
+    return one if weighed == one.parts else replace(one, severity=parts.score, parts=weighed)
 
 
 def _columns(rows: Sequence[ObservedRow]) -> dict[str, Any]:

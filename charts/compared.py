@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -161,8 +160,3 @@ def _place(at: tuple[int, bool] | None, start: tuple[int, bool] | None) -> str:
 def shortened(text: str, width: int) -> str:
     """The beginning of a text, with an ellipsis where something is left out."""
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
-
-
-def literal(text: str) -> str:
-    """Text for Plotly, which takes tags for markup: shown as it is written."""
-    return html.escape(text, quote=False)

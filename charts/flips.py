@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.compared import literal, shortened
-from charts.look import DOWN, NEUTRAL, UP, finish
+from charts.compared import shortened
+from charts.look import DOWN, NEUTRAL, UP, finish, literal
 
 if TYPE_CHECKING:
     import pandas as pd

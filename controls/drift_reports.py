@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.drift import ChangedMeanwhileError, read_alerts, weigh
-from controls import drift_messages, drift_searching
+from controls import drift_messages, drift_searching, messages
 from controls.downloads import download
-from controls.exports import refuse_a_changed_role
-from controls.loading import store
+from controls.exports import put_on_record, refuse_a_changed_role
+from controls.loading import may_write, store
 from queries.exports import RecordExport
 from queries.recorded import recording
 from reports.about import About
@@ -99,13 +99,10 @@ class DriftReport:
         return content
 
     def _record(self, form: Form, file_name: str, about: About, counts: Counter[str], digest: str) -> None:
-        if store().writer is None:
-            # nothing can be recorded where nothing can be written; the log still says it happened
-            log.warning("export kind=%s rows=%d not recorded: no write login", KIND, counts.total())
-            return
         rows = dict(counts) or {self.scope.org or "": 0}
         told = {**about.parameters(), "data_version": about.found.data_version, "sha256": digest}
-        RecordExport(KIND, form, told, rows, file_name, self.principal.name).record(store(), self.scope.reach)
+        taken = RecordExport(KIND, form, told, rows, file_name, self.principal.name)
+        put_on_record(store(), self.scope.reach, taken)
 
 
 def way_to_reports() -> None:
@@ -141,9 +138,11 @@ def report_buttons(
                 )
         st.caption(
             "Each file holds every listed alert with both statements; HTML and PDF show the worst and count all. "
-            f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB a download fails: use the command. "
-            "Every file taken is recorded with your name."
+            f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB a download fails: use the command."
+            + (" Every file taken is recorded with your name." if may_write() else "")
         )
+        if not may_write():
+            messages.not_on_record()
 
 
 def of_page(found: Drift, principal: Principal) -> None:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 import streamlit as st
 
+from controls import messages
 from controls.access import NotAllowedError, stored_role
 from controls.downloads import download
-from controls.loading import ask_now, store
+from controls.loading import ask_now, may_write, store
 from queries.exports import RecordExport
 from reports.spreadsheet import harmless
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from controls.access import Principal
-    from queries.engine import Question
-    from queries.scope import Scope
+    from queries.engine import Question, Store
+    from queries.scope import Reach, Scope
 
 log = logging.getLogger("rankscope.exports")
 
@@ -69,16 +70,19 @@ class TableExport:
 def _handed_out(
     frame: pd.DataFrame, scope: Scope, what: tuple[str, Mapping[str, object]], taken: tuple[Format, str, str]
 ) -> bytes:
-    kind, form = what[0], taken[0]
-    if store().writer is None:
-        # nothing can be recorded where nothing can be written; the log still says it happened
-        log.warning("export kind=%s rows=%d not recorded: no write login", kind, len(frame))
+    counts = {str(org): int(rows) for org, rows in frame["org_id"].value_counts().items()}
+    if not counts and scope.org is not None:
+        counts = {scope.org: 0}
+    put_on_record(store(), scope.reach, RecordExport(what[0], taken[0], what[1], counts, *taken[1:]))
+    return as_csv(frame) if taken[0] == "csv" else as_json(frame)
+
+
+def put_on_record(where: Store, reach: Reach, taken: RecordExport) -> None:
+    """A row of who took what; where nothing can be written the log alone says that it happened, as the page does."""
+    if where.writer is None:
+        log.warning("export kind=%s rows=%d not recorded: no write login", taken.kind, sum(taken.rows.values()))
     else:
-        counts = {str(org): int(rows) for org, rows in frame["org_id"].value_counts().items()}
-        if not counts and scope.org is not None:
-            counts = {scope.org: 0}
-        RecordExport(kind, form, what[1], counts, *taken[1:]).record(store(), scope.reach)
-    return as_csv(frame) if form == "csv" else as_json(frame)
+        taken.record(where, reach)
 
 
 def refuse_a_changed_role(principal: Principal) -> None:
@@ -110,6 +114,8 @@ def download_buttons(export: Export | TableExport, principal: Principal, *, key:
                 on_click="ignore",
                 icon=":material/download:",
             )
+    if not may_write():
+        messages.not_on_record()
 
 
 def as_csv(frame: pd.DataFrame) -> bytes:

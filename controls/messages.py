@@ -207,6 +207,14 @@ def read_only_store() -> None:
     )
 
 
+def not_on_record() -> None:
+    """Files are offered where nothing can be written: the server's log is all that will tell of them."""
+    st.caption(
+        ":orange[:material/warning: This download is not on record: no write login is configured.] "
+        "The server's log has a line of it, without a name."
+    )
+
+
 def flags_need_an_operator() -> None:
     """Someone who may look at flags and not change them."""
     st.caption("You may see these flags. Changing them takes the role operator; an administrator grants it.")

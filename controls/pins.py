@@ -13,11 +13,13 @@ from controls import address, as_code, glossary, loading, messages
 from controls.access import NotAllowedError, require
 from controls.choosing import choose_one
 from controls.downloads import download
+from controls.exports import put_on_record, refuse_a_changed_role
 from controls.messages import counted, number
 from controls.question import WORK
 from controls.view import view
 from queries.engine import LIST
 from queries.errors import StoreError
+from queries.exports import RecordExport
 from queries.pins import ArchivePin, Pin, PinError, Pins, SavePin
 from queries.scope import Reach, isolated
 from ranking.pipeline_text import to_text
@@ -26,6 +28,7 @@ from retrieval.pipelines import with_budget
 from retrieval.retrieve import rank_recollection
 
 if TYPE_CHECKING:
+    from controls.access import Principal
     from controls.pipeline import Chosen
     from queries.engine import Store
     from queries.pins import StoredPin
@@ -161,7 +164,7 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
             offered = download("rankscope-pins", "json")
             st.download_button(
                 "Export as JSON",
-                data=offered.of(partial(_export, store, org)),
+                data=offered.of(partial(_export, store, org, offered.name, view().principal)),
                 file_name=offered.name,
                 mime="application/json",
                 on_click="ignore",
@@ -175,6 +178,8 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
                     "Take down", key="pin_archive", on_click=_archive, args=(store, org, chosen.id),
                     icon=":material/delete:", help=glossary.TAKE_DOWN,
                 )  # fmt: skip
+    if stored and store.writer is None:
+        messages.not_on_record()
     if chosen is not None and chosen.pin is not None:
         include = [f"must be in the block: {label}" for label in chosen.pin.must_include]
         precede = [f"must rank above {lower}: {upper}" for upper, lower in chosen.pin.must_precede]
@@ -255,8 +260,13 @@ def ask_in_address(org: str, store: Store) -> None:
         st.rerun()
 
 
-def _export(store: Store, org: str) -> str:
-    return to_json([each.pin for each in read(store, org) if each.pin is not None], org)
+def _export(store: Store, org: str, file_name: str, principal: Principal) -> str:
+    """The pins as a file, on record before it is handed out; refused where the role has changed since."""
+    refuse_a_changed_role(principal)
+    pins = [each.pin for each in read(store, org) if each.pin is not None]
+    taken = RecordExport("pins", "json", {}, {org: len(pins)}, file_name, principal.name)
+    put_on_record(store, Reach.of(frozenset({org})), taken)
+    return to_json(pins, org)
 
 
 def _chosen(stored: tuple[StoredPin, ...]) -> StoredPin | None:

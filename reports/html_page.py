@@ -46,7 +46,7 @@ DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 # Nothing may be loaded, run, sent or framed; the one style is known by its hash.
 POLICY = f"default-src 'none'; style-src 'sha256-{DIGEST}'; base-uri 'none'; form-action 'none'"
 HELD = 1 << 20
-SHOWN = 1_000  # alerts
+WHOLE = 1_000  # alerts with all that is known of them; after these, what they say
 LARGEST = 4_400_000  # bytes of alerts: with style, summary and list the file stays below 5 MB
 LONGEST = 3_000  # characters of one statement
 SHORT = 1_200  # characters of both statements that still fit on a page together
@@ -55,7 +55,7 @@ LISTED = 200
 
 
 class HtmlSink:
-    """The worst alerts in full and all of them in the figures; they come worst first."""
+    """The worst alerts in full, as many more as there is room for, and all in the figures; they come worst first."""
 
     def __init__(self, about: About, out: Out) -> None:
         self.about = about
@@ -70,9 +70,10 @@ class HtmlSink:
         """Count one alert, and draw it while there is room."""
         self.summary.add(alert)
         # once one did not fit none is shown any more: the shown ones are the worst, without a gap
-        if self.shown >= SHOWN or self.shown < self.summary.number - 1:
+        if self.shown < self.summary.number - 1:
             return
-        article = encoded(_alert(alert, self.summary.number))
+        drawn_as = _alert if self.shown < WHOLE else _compact
+        article = encoded(drawn_as(alert, self.summary.number))
         if self.size + len(article) > LARGEST:
             return
         self.body.write(article)
@@ -116,6 +117,7 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
         for label, value, words in findings(summary)
     )
     note = "" if 0 < shown == summary.number else ' class="note"'
+    cut = f'<p class="note">{whole(summary.number, shown)}</p>' if shown < summary.number else ""
     charts = "".join(map(drawn, pictures(summary)))
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -132,6 +134,7 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 <h1>Drift report</h1>
 <p class="subject">{tenant(about.subject())}</p>
 <dl>{facts}</dl>
+{cut}
 <div class="figures">{figures}</div>
 <h2>Summary</h2>
 <div class="charts">{charts}</div>
@@ -187,7 +190,19 @@ def _alert(alert: Alert, number: int) -> str:
 """
 
 
-def _side(alert: Alert, name: str) -> str:
+def _compact(alert: Alert, number: int) -> str:
+    """Both statements with their evidence, and how to find the rest of it in the other files."""
+    sides = "".join(f'<section class="side">{_statement(alert, name)}</section>' for name in ("older", "newer"))
+    return f"""<article id="alert-{number}">
+<header><h3>{number:,}. {escape(str(alert.kind)).capitalize()}</h3>
+<span class="measure">severity <b>{digits(alert.severity)}</b> · harm <b>{digits(alert.harm)}</b></span>
+<span class="measure">{escape(alert.triage.state)} · {tenant(alert.fingerprint)}</span></header>
+<div class="sides">{sides}</div>
+</article>
+"""
+
+
+def _statement(alert: Alert, name: str) -> str:
     side: Side = getattr(alert, name)
     shown = excerpt(side.content, spans(alert, name), LONGEST)
     text = "".join(
@@ -200,9 +215,14 @@ def _side(alert: Alert, name: str) -> str:
         unseen(side.content),
     ]
     told = "".join(f'<p class="unseen">{escape(note)}</p>' for note in notes if note)
+    return f'<blockquote dir="auto">{text}</blockquote>{told}'
+
+
+def _side(alert: Alert, name: str) -> str:
+    side: Side = getattr(alert, name)
     known = "".join(f"<dt>{label}</dt><dd>{tenant(value)}</dd>" for label, value in origin(side))
     return (
         f'<section class="side"><h4>{name.capitalize()} statement <span>{when(side.created_at)}</span></h4>'
-        f'<blockquote dir="auto">{text}</blockquote>{told}<p class="standing">{escape(standing(side))}</p>'
+        f'{_statement(alert, name)}<p class="standing">{escape(standing(side))}</p>'
         f"<dl>{known}</dl></section>"
     )

@@ -105,6 +105,7 @@ def _document(about: About, summary: Summary, alerts: Sequence[dict[str, object]
         "date": [about.as_of.year, about.as_of.month, about.as_of.day],
         "foot": f"Rankscope · as of {about.as_of:%Y-%m-%d} (UTC)",
         "facts": [(label, _short(value, 1_000)) for label, value in about.facts()],
+        "cut": whole(summary.number, len(alerts)) if len(alerts) < summary.number else "",
         "figures": findings(summary),
         "pictures": [_picture(each) for each in pictures(summary)],
         "told": whole(summary.number, len(alerts)),

@@ -179,6 +179,6 @@ def whole(number: int, shown: int) -> str:
     if shown == number:
         return f"{counted(number, 'alert')}, the most harmful first."
     return (
-        f"The {shown:,} most harmful of {number:,} alerts are shown here; the figures and pictures above count all. "
-        "The CSV and JSON reports of the same choice hold every one of them."
+        f"The {shown:,} most harmful of {number:,} alerts are shown here; figures and pictures count all. "
+        "The CSV, the JSON and the evidence bundle of the same choice hold every one of them."
     )

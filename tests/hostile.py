@@ -91,3 +91,7 @@ CHARACTERS = (
     "\U000e0041tag",
 )
 TEXTS = (*MARKUP, *MARKDOWN, *QUERY, *SPREADSHEET, *CHARACTERS)
+# Too large to stand among the others wherever each is tried alone.
+LARGE = ("megabyte " * 116_509, "\n".join(f"line {number}" for number in range(10_000)))
+# What a store cannot hold, and a browser or an address can still send.
+UNSTORABLE = ("\0", "a\0b", "\ud800", "half \udfff a character", "\0\ud834 <script>window.__x='nul'</script>")

@@ -1,4 +1,5 @@
 import gc
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, product, repeat
@@ -157,23 +158,21 @@ def _described(
     found: Found,
     now: np.datetime64 | None,
 ) -> list[Contradiction]:
-    against: dict[int, set[int]] = {}
-    for one, other in found:
-        against.setdefault(one, set()).add(other)
-        against.setdefault(other, set()).add(one)
+    against = Counter(side for pair in found for side in pair)  # a pair is in it once
     dated = "created_at" in seen.columns
     ages = seen.ages()[order]
     latest = int(ages.max(initial=_NO_DATE)) if now is None else int(instant("now", now).view(np.int64))
     weights = seen["weight"][order] if "weight" in seen.columns else None
     ids = order if seen.ids is None else seen.ids[order]
     described = []
-    for (newer, older), conflicting in found.items():
+    while found:  # taken out one by one: of many, both forms at once would be twice the memory
+        (newer, older), conflicting = found.popitem()
         undated = not dated or ages[newer] == _NO_DATE
         parts = Severity(
             recency=None if undated else recency((latest - int(ages[newer])) / _DAY_US),
             domain=domain(texts[older], texts[newer]),
             # whoever contradicts the one stands with the other
-            frequency=frequency(len(against[newer]) + len(against[older])),
+            frequency=frequency(against[newer] + against[older]),
             gap=0.0 if weights is None else min(abs(float(weights[newer] - weights[older])), 1.0),
         )
         names = [ids[older], ids[newer]]

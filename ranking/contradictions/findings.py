@@ -15,7 +15,7 @@ class Evidence(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Contradiction:
     """Two observations that cannot both stand, and why; ``severity`` is 0 to 100, its parts are in ``parts``."""
 

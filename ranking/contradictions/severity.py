@@ -10,7 +10,7 @@ _ORDINARY = 0.4
 _CROWD = 3.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Severity:
     """How much a contradiction matters, and of what that is made; a part nobody knows is None and does not count."""
 

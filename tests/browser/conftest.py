@@ -43,6 +43,8 @@ class Visit:
         self.requests: list[str] = []
         self.dialogs: list[str] = []
         self.complaints: list[str] = []
+        self.frames: list[bytes] = []
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._receive))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("dialog", self._dismiss)
         self.page.on("console", self._listen)
@@ -51,6 +53,14 @@ class Visit:
     def _dismiss(self, dialog: Dialog) -> None:
         self.dialogs.append(dialog.message)
         dialog.dismiss()
+
+    def _receive(self, frame: bytes | str) -> None:
+        self.frames.append(frame.encode() if isinstance(frame, str) else frame)
+
+    @property
+    def received(self) -> bytes:
+        """Everything that the page was sent over its websocket: a table is drawn on a canvas, whose text has no DOM."""
+        return b"".join(self.frames)
 
     def _listen(self, line: ConsoleMessage) -> None:
         looking = "404" in line.text and PROBE.fullmatch(urlsplit(line.location["url"]).path)

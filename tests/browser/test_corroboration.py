@@ -136,12 +136,16 @@ def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer, cluster: C
 
 
 @pytest.mark.long
-def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, server: AppServer) -> None:
-    hostile = str(len(SAID) + 1)
-    link = f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&cluster={int(hostile):032x}"
-    page = opened(visit, link)
+@pytest.mark.parametrize("place", range(len(HOSTILE)))
+def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, server: AppServer, place: int) -> None:
+    """Its text stands in the panel as it was written, and so it does in the tables, with who said it."""
+    number = len(SAID) + 1 + 2 * place
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&cluster={number:032x}")
     expect(page.get_by_text("Opened cluster")).to_be_visible(timeout=SOON)
-    expect(page.locator("[data-testid=stCode]").first).to_contain_text(HOSTILE[0])
+    assert HOSTILE[place] in page.locator("[data-testid=stCode]").first.text_content(timeout=SOON)
+    for text in HOSTILE:
+        assert text.encode() in visit.received
+        assert text[:40].encode() in visit.received
     page.get_by_role("button", name="Close").click()
     expect(page).not_to_have_url(re.compile("cluster="), timeout=SOON)
     assert page.evaluate("window.__x") is None

@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 from analysis.alerts import AlertFilter
 from analysis.drift import find_alerts
 from queries.engine import Store, make_engine
+from ranking.contradictions import Kind
+from ranking.contradictions.findings import fingerprint
 from tests import sample
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
+SYNC = ("The nightly sync job is enabled in region four.", "The nightly sync job is disabled in region four.")
+
 
 @pytest.fixture(scope="module")
 def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer]:
-    """Acme and Birch with three contradictions each; Cedar with hostile ones."""
-    for org, title in (("org_a", "Acme"), ("org_b", "Birch"), ("org_c", "Cedar")):
+    """Acme and Birch with three contradictions each; Cedar with hostile ones; Pine with two opposed pairs of words."""
+    for org, title in (("org_a", "Acme"), ("org_b", "Birch"), ("org_c", "Cedar"), ("org_p", "Pine")):
         sample.add_organization(keeper, org, title)
     for org in ("org_a", "org_b"):
         add_pair(keeper, org, "ports", PORTS)
@@ -40,10 +44,11 @@ def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer
         for session in range(8):
             sample.add_session(keeper, org, f"s{session}")
             add_given(keeper, org, f"s{session}", list(retries))
-    for number, hostile in enumerate((*MARKUP, *MARKDOWN)):
+    add_pair(keeper, "org_p", "retries", RETRIES)
+    add_pair(keeper, "org_p", "sync", SYNC, days=40)
+    for number, text in enumerate((*MARKUP, *MARKDOWN)):
         subject = f"The z{number}q collector listens on port"
-        texts = (f"{subject} 8080. {hostile}", f"{subject} 9090. {hostile}")
-        add_pair(keeper, "org_c", f"h{number}", texts, hostile, by=hostile)
+        add_pair(keeper, "org_c", f"h{number}", (f"{subject} 8080. {text}", f"{subject} 9090. {text}"), text, by=text)
     started = AppServer(
         DATABASE_URL=cluster.plain_url("dash_read", database),
         RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", database),
@@ -60,6 +65,24 @@ def prints(cluster: Cluster, database: str, server: AppServer) -> dict[str, tupl
     found = {org: find_alerts(store, window(org), AlertFilter(0.5)).fingerprints for org in ("org_a", "org_b", "org_c")}
     store.close()
     return found
+
+
+@pytest.fixture(scope="module")
+def hostile(prints: dict[str, tuple[str, ...]], keeper: Owner) -> dict[str, str]:
+    """What the statements of each of Cedar's alerts hold, by fingerprint, the most harmful first."""
+    texts: dict[str, str] = {}
+    for number, text in enumerate((*MARKUP, *MARKDOWN)):
+        found = keeper.execute(
+            "select id::text, content from observations where org_id = 'org_c' and content like %s order by created_at",
+            (f"The z{number}q %",),
+        ).fetchall()
+        older, newer = found
+        texts[fingerprint(older, newer, Kind.VALUE)] = text
+    return {name: texts[name] for name in prints["org_c"] if name in texts}
+
+
+def bare(text: str) -> str:
+    return re.sub(r"\s+", "", text)
 
 
 def searched(visit: Visit) -> Page:
@@ -162,48 +185,63 @@ def test_two_operators_on_one_alert_and_a_double_click(
 
 
 @pytest.mark.long
-def test_hostile_texts_are_shown_and_not_obeyed(
-    visit: Visit, server: AppServer, prints: dict[str, tuple[str, ...]]
-) -> None:
-    assert len(prints["org_c"]) > 25
-    for fingerprint in prints["org_c"][::4]:
-        page = opened(visit, f"{server.url}/drift_alerts?org=org_c&alert={fingerprint}")
+@pytest.mark.timeout(400)
+def test_hostile_texts_are_shown_and_not_obeyed(visit: Visit, server: AppServer, hostile: dict[str, str]) -> None:
+    """In the list who said it, project and text; opened, both statements: each letter, but for where lines end."""
+    assert len(hostile) > 25
+    for name in list(hostile)[::4]:
+        page = opened(visit, f"{server.url}/drift_alerts?org=org_c&alert={name}")
         expect(page.get_by_text(re.compile("Shown by “8080”"))).to_be_visible()
+        drawn = "".join(page.locator(".js-plotly-plot text").all_text_contents())
+        assert bare(drawn).count(bare(hostile[name])) >= 2, hostile[name]
+        assert page.locator("[data-testid=stMain] :is(img, iframe, object, [href^='javascript:'])").count() == 0
         assert page.evaluate("window.__x") is None
+    for text in hostile.values():
+        assert text.encode() in visit.received, text
     assert visit.foreign_requests(server.url) == []
     assert visit.dialogs == []
 
 
 @pytest.mark.long
 def test_opposition_pairs_are_edited_saved_and_reset(visit: Visit, server: AppServer, keeper: Owner) -> None:
-    page = opened(visit, f"{server.url}/drift_alerts?org=org_a&state=new,acknowledged,resolved,false_positive")
-    expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible()
-    keeper.execute("insert into rankscope.opposition_pairs values ('org_a', 'hot', 'cold', 'me')")
+    """What is found follows the pairs: by the defaults two, by one that fits nothing none, edited one, reset two."""
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_p")
+    expect(page.get_by_text("2 alerts, the most harmful first.")).to_be_visible()
+    keeper.execute("insert into rankscope.opposition_pairs values ('org_p', 'required', 'cold', 'me')")
     page.reload()
     searched(visit)
-    expect(page.get_by_text("2 alerts, the most harmful first.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("No two statements of this scope contradict each other")).to_be_visible(timeout=30_000)
     page.get_by_text("Opposition pairs", exact=True).click()
     expect(page.get_by_text(re.compile("1 pair, set here"))).to_be_visible(timeout=20_000)
     expect(page.get_by_role("button", name="Save pairs")).to_be_disabled(timeout=20_000)
     visit.settled()
-    cells = page.locator("[class*=st-key-pairs_org_a] canvas").first
+    cells = page.locator("[class*=st-key-pairs_org_p] canvas").first
     cells.scroll_into_view_if_needed()
     cells.click(position={"x": 330, "y": 52}, force=True)  # what the other says, in the first row
     page.keyboard.press("Enter")
     cell = page.locator("#portal").locator("textarea, input").first
-    cell.fill("warm")
+    cell.fill("optional")
     cell.press("Enter")
     expect(page.get_by_text("1 pair added, 1 pair removed, not saved yet.")).to_be_visible(timeout=20_000)
     visit.settled()
     page.get_by_role("button", name="Save pairs").click()
     expect(page.get_by_text("Opposition pairs: Saved.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("1 alert, the most harmful first.")).to_be_visible(timeout=30_000)
+    page.reload()
     searched(visit)
-    assert keeper.execute("select one, other from rankscope.opposition_pairs").fetchall() == [("hot", "warm")]
-    expect(page.get_by_role("button", name="Save pairs")).to_be_disabled(timeout=20_000)
+    expect(page.get_by_text("1 alert, the most harmful first.")).to_be_visible(timeout=30_000)
+    stored = "select one, other from rankscope.opposition_pairs where org_id = 'org_p'"
+    assert keeper.execute(stored).fetchall() == [("required", "optional")]
+    page.get_by_text("Opposition pairs", exact=True).click()
+    expect(page.get_by_text(re.compile("1 pair, set here"))).to_be_visible(timeout=20_000)
     visit.settled()
     page.get_by_role("button", name="Reset to defaults").last.click()
-    expect(page.get_by_text("3 alerts, the most harmful first.")).to_be_visible(timeout=30_000)
-    assert keeper.execute("select action, removed from rankscope.opposition_changes order by id").fetchall() == [
-        ("edited", [["hot", "cold"]]),
-        ("reset", [["hot", "warm"]]),
+    expect(page.get_by_text("2 alerts, the most harmful first.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile("pairs, the defaults"))).to_be_visible(timeout=20_000)
+    assert keeper.execute(stored).fetchall() == []
+    assert keeper.execute(
+        "select action, added, removed, actor like 'local:%' from rankscope.opposition_changes order by id"
+    ).fetchall() == [
+        ("edited", [["required", "optional"]], [["required", "cold"]], True),
+        ("reset", [], [["required", "optional"]], True),
     ]

@@ -285,7 +285,7 @@ def test_a_download_is_the_filtered_set_harmless_and_on_record(visit: Visit, ser
 def test_hostile_names_keys_and_reasons_run_nothing_and_call_nobody(
     visit: Visit, server: AppServer, keeper: Owner
 ) -> None:
-    """HOS-1, for this page: matrix, list, preview, dialog, history and the opened entry."""
+    """HOS-1, for this page: matrix, list, preview, dialog, history and the opened entry, where each text is literal."""
     entry, targets = 0, list[str]()
     for number, text in enumerate((*MARKUP, *MARKDOWN)):
         org = f"h{number:02} {text[:40]}"
@@ -307,6 +307,11 @@ def test_hostile_names_keys_and_reasons_run_nothing_and_call_nobody(
     confirm(page, MARKDOWN[0])
     told(page, "The flag was changed.")
     visit.settled()
+    for text in (*MARKUP, *MARKDOWN):
+        assert text.encode() in visit.received, text
+    opened = "".join(page.locator("[data-testid=stText]").all_text_contents())
+    last = MARKDOWN[-1].strip()
+    assert last in opened
     assert page.evaluate("window.__x") is None
     assert visit.dialogs == []
     assert visit.foreign_requests(server.url) == []

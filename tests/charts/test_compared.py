@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from charts.compared import literal, shortened, side_by_side
+from charts.compared import HOVER, LONGEST, shortened, side_by_side
 from charts.look import DOWN, NEUTRAL, UP
 from tests.hostile import TEXTS
 
@@ -91,12 +92,21 @@ def test_hostile_texts_are_literal(text: str) -> None:
     """Plotly makes markup of tags alone: what it gets holds none but our line ends, and reads as what was written."""
     rows = pd.DataFrame([(0, 1, "a", text, True)], columns=COLUMNS)
     figure = side_by_side(rows, [text, "B"], {1: text}, 5, text)
-    assert "<" not in places(figure, 0).text[0]
-    assert "<" not in places(figure, 0).hovertext[0].replace("<br>", "")
     name = next(trace for trace in figure.data if trace.name == "name 0")
-    assert "<" not in name.text[0].removeprefix("<b>").removesuffix("</b>") + name.hovertext
-    assert "<" not in figure.layout.annotations[0].text
-    assert html.unescape(literal(text)) == text or "&" in text
+    told = places(figure, 0).hovertext[0].split("<br>")
+    wrapped = textwrap.wrap(text, HOVER)
+    given = {
+        "title": (figure.layout.title.text, text),
+        "note": (figure.layout.annotations[0].text, text),
+        "name": (name.text[0].removeprefix("<b>").removesuffix("</b>"), shortened(text, LONGEST)),
+        "name in full": (name.hovertext, text),
+        "text": (places(figure, 0).text[0], f" 1  {shortened(text, LONGEST)}"),
+        "text in full": ("\n".join(told[: len(wrapped)]), "\n".join(wrapped)),
+        "its place": (told[len(wrapped)], f"{shortened(text, HOVER)}: rank 1, in the block"),
+    }
+    for place, (markup, meant) in given.items():
+        assert "<" not in markup, place
+        assert html.unescape(markup) == meant, place
 
 
 def test_a_long_text_ends_in_an_ellipsis() -> None:

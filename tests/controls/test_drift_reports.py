@@ -250,3 +250,16 @@ def test_too_many_for_a_page_are_left_to_the_command_beside_it(
         assert len(page.get("download_button")) == buttons
         assert [info.value.split(" are more")[0] for info in page.info] == ([] if buttons else ["100,001 alerts"])
         assert page.code[0].value.startswith("python -m jobs drift-report '--org=org '\"'\"'<b>' --from=2026-03-01")
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_the_page_says_whether_a_file_is_on_record(
+    cluster: Cluster, database: str, monkeypatch: pytest.MonkeyPatch, *, writable: bool
+) -> None:
+    if writable:
+        monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", database))
+    with application(cluster.plain_url("dash_read", database), PAGE, rows="3") as page:
+        page.run()
+        said = " ".join(line.value for line in page.caption)
+    assert ("Every file taken is recorded with your name." in said) == writable
+    assert ("This download is not on record: no write login is configured." in said) != writable

@@ -12,6 +12,7 @@ import pytest
 from analysis.why_not import NO_MATCH, OUT_OF_SCOPE
 from controls import access, pins
 from controls.access import NotAllowedError, Principal
+from queries.errors import StoreError
 from queries.pins import Pin
 from tests import hostile
 from tests.memories import add_memory
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
+ADA = Principal("ada", "admin", None, "local")
+UNRECORDED = "This download is not on record: no write login is configured."
 SCRIPT = Path(__file__).with_name("inspecting.py")
 
 
@@ -193,16 +196,38 @@ class TestPins:
         assert len(held(owner)) == 1
 
     def test_the_file_holds_the_pins_and_is_made_when_it_is_clicked(
-        self, address: str, planted: Planted, store: Store
+        self, address: str, planted: Planted, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         self.saved(store, Pin("p", QUESTION, (str(planted.ids[0]),)))
-        found = json.loads(pins._export(store, "acme"))
+        found = json.loads(pins._export(store, "acme", "name", ADA))
         assert [pin["name"] for pin in found["pins"]] == ["p"]
         with application(address, SCRIPT, org="acme") as test:
             test.run()
             assert not test.exception
             (button,) = test.get("download_button")
             assert (button.proto.url, bool(button.proto.deferred_file_id)) == ("", True)
+            assert not [line.value for line in test.caption if UNRECORDED in line.value]
+        monkeypatch.delenv("RANKSCOPE_WRITE_URL")
+        with application(address, SCRIPT, org="acme") as test:
+            assert [line.value for line in test.run().caption if UNRECORDED in line.value]
+
+    def test_the_file_is_on_record_before_it_is_handed_out(self, planted: Planted, store: Store, owner: Owner) -> None:
+        self.saved(store, Pin("p", QUESTION, (str(planted.ids[0]),)))
+        assert pins._export(store, "acme", "name", ADA)
+        rows = owner.execute("select org_id, kind, format, rows, file_name, actor from rankscope.exports").fetchall()
+        assert rows == [("acme", "pins", "json", 1, "name", "ada")]
+        owner.execute("revoke insert on rankscope.exports from dash_write")
+        with pytest.raises(StoreError):
+            pins._export(store, "acme", "name", ADA)
+
+    def test_a_role_that_was_taken_away_takes_the_file_along(
+        self, planted: Planted, store: Store, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.saved(store, Pin("p", QUESTION, (str(planted.ids[0]),)))
+        monkeypatch.setattr("controls.exports.stored_role", lambda _: None)
+        with pytest.raises(NotAllowedError, match="has changed"):
+            pins._export(store, "acme", "name", Principal("vera", "viewer", frozenset({"acme"}), "proxy"))
+        assert owner.execute("select count(*) from rankscope.exports").fetchone() == (0,)
 
     def test_hostile_pins_are_shown_literally(self, address: str, planted: Planted, store: Store) -> None:
         texts = [text for text in hostile.TEXTS[:60:7] if len(text) < 150]

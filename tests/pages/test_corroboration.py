@@ -161,7 +161,9 @@ def test_a_slider_is_the_address(page: Any) -> None:  # noqa: ANN401 - a functio
 
 
 def test_kinds_filter_the_table(page: Any) -> None:  # noqa: ANN401 - a function
-    assert list(table(page(org="org_a", bits="0", kind="repeated"), "kind")["agents"]) == [1]
+    repeated = page(org="org_a", bits="0", kind="repeated")
+    assert list(table(repeated, "kind")["agents"]) == [1]
+    assert "This download is not on record: no write login is configured." in said(repeated)
     assert "No cluster here" in said(page(org="org_a", bits="0", kind="disputed"))
 
 

@@ -77,6 +77,7 @@ def test_a_store_that_is_only_read_says_what_would_switch_writing_on(address: st
     with application(address) as test:
         opened(test)
     assert "RANKSCOPE_WRITE_URL" in test.info[0].value
+    assert [line for line in test.caption if "This download is not on record" in line.value]
     assert [button.label for button in test.button] == []
     assert matrix(test)["org_b"] == {
         "organization": "Birch",

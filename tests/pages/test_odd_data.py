@@ -11,6 +11,7 @@ import pytest
 
 from tests import sample
 from tests.drift_store import PORTS
+from tests.hostile import LARGE
 from tests.jobs.test_worker import until
 from tests.pages.application import application
 from tests.scopes import add_observation
@@ -35,7 +36,8 @@ DATES: dict[str, tuple[object, object]] = {
     "clock skew": (sample.TODAY + timedelta(days=2), sample.TODAY + timedelta(days=400)),
     "dst day": NIGHT,
 }
-OTHERS = ("nothing", "one", "equal", "no vectors", "mixed vectors")
+OTHERS = ("nothing", "one", "equal", "equal scores", "no vectors", "mixed vectors", "large")
+PAIRS = 6  # of the same severity
 CASES = (*DATES, *OTHERS)
 
 
@@ -60,11 +62,24 @@ def fill(owner: Owner) -> None:
                 )
 
 
+def fill_alike(owner: Owner) -> None:
+    """Alerts that nothing sets apart but their ids, and statements as large as a store may hold."""
+    for number in range(PAIRS):
+        for side, text in enumerate(PORTS):
+            said = text.replace("dispatch", f"q{number}x{number}")
+            at = sample.TODAY - timedelta(days=3 - side)
+            add_observation(owner, "equal scores", f"{number}-{side}", said, created_at=at)
+    for number, large in enumerate(LARGE):
+        for side, text in enumerate(PORTS):
+            add_observation(owner, "large", f"{number}-{side}", f"{text.replace('dispatch', f'z{number}')}\n{large}")
+
+
 @pytest.fixture(scope="module")
 def keeper(cluster: Cluster, template: str) -> Iterator[Owner]:
     name = cluster.create(template)
     with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
         fill(owner)
+        fill_alike(owner)
         yield owner
     cluster.drop(name)
 
@@ -113,7 +128,7 @@ def test_a_store_without_organizations(cluster: Cluster, template: str, page: st
 @pytest.mark.long
 def test_drift_alerts(started: AppTest, org: str) -> None:
     test = shown(started, "drift_alerts.py", org=org)
-    alerts = 0 if org in {"nothing", "one", "equal"} else 1 if org in DATES else 2
+    alerts = 0 if org in {"nothing", "one", "equal"} else 1 if org in DATES else PAIRS if org == "equal scores" else 2
     assert figures(test)["Listed"] == str(alerts)
     assert bool(test.get("download_button"))
     if not alerts:
@@ -122,6 +137,9 @@ def test_drift_alerts(started: AppTest, org: str) -> None:
         return
     listed = next(frame.value for frame in test.dataframe if "harm" in frame.value)
     assert listed["severity"].between(0, 100).all()
+    if org == "equal scores":
+        assert listed["severity"].nunique() == listed["harm"].nunique() == 1
+        assert list(listed["fingerprint"]) == sorted(listed["fingerprint"]), "of equals the first is the same each time"
     undated = org in {"infinity", "minus infinity"}
     assert listed["arose"].isna().all() == undated
     said = " ".join(line.value for line in test.caption)

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from reports.html_page import LONGEST, SHOWN, write_html
+from reports.html_page import LONGEST, WHOLE, write_html
 from reports.texts import on_a_line, visible
 from tests.hostile import TEXTS
 from tests.reports.alerts import about, alert, alerts, hostile
@@ -90,11 +90,29 @@ def test_only_our_own_markup_is_in_it() -> None:
     assert "default-src 'none'" in next(iter(value for value in found.attributes["content"] if "src" in value))
 
 
-def test_many_alerts_are_counted_and_the_worst_shown() -> None:
-    page = written(alerts(SHOWN + 234))
-    assert page.count("<article") == SHOWN
-    assert f"The {SHOWN:,} most harmful of {SHOWN + 234:,} alerts are shown here" in page
-    assert len(page.encode()) < 5_000_000
+def test_beyond_the_worst_both_statements_stand_without_the_rest() -> None:
+    some = list(alerts(WHOLE + 234))
+    page = written(some)
+    found = Read(page)
+    assert len(found.texts["article"]) == WHOLE + 234
+    assert found.texts["blockquote"] == [
+        visible(text) for one in some for text in (one.older.content, one.newer.content)
+    ]
+    assert found.texts["mark"] == [e.text for one in some for e in one.evidence]
+    assert all(one.fingerprint in text for one, text in zip(some, found.texts["article"], strict=True))
+    assert page.count('class="standing"') == 2 * WHOLE
+    assert "are shown here" not in page
+
+
+def test_many_alerts_are_shown_until_the_file_is_full_and_the_first_lines_say_so() -> None:
+    page = written(alerts(12_000))
+    shown = page.count("<article")
+    assert 3_000 < shown < 12_000
+    assert 4_000_000 < len(page.encode()) < 5_000_000
+    told = f"The {shown:,} most harmful of 12,000 alerts are shown here"
+    assert page.index(told) < page.index("<h2>Summary</h2>")
+    assert "The CSV, the JSON and the evidence bundle of the same choice hold every one of them." in page
+    assert page.count(told) == 2
 
 
 def test_large_texts_do_not_make_a_large_file() -> None:

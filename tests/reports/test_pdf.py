@@ -114,7 +114,8 @@ def test_pages_are_numbered_and_the_worst_shown() -> None:
     content = written(alerts(SHOWN + 5))
     pages = [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(content)]
     assert all(f"Page {number} of {len(pages)}" in text for number, text in enumerate(pages, 1))
-    assert f"The {SHOWN} most harmful of {SHOWN + 5} alerts are shown here" in bare_lines(pages[1])
+    for page in pages[:2]:
+        assert f"The {SHOWN} most harmful of {SHOWN + 5} alerts are shown here" in bare_lines(page)
     assert f"Alerts\r\n{SHOWN + 5}" in pages[0] or str(SHOWN + 5) in pages[0]
     assert len(content) < 5_000_000
 

@@ -1,0 +1,167 @@
+"""HOS-3: no text but our own and numbers reaches a place where Streamlit reads Markdown.
+
+Escaping is not enough there, so tenant text goes to ``st.text``, ``st.dataframe`` and plotly alone. What the reader of
+the source cannot follow to a constant or a number is listed below with what it is, and nothing else may be.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.markdown_sinks import Reading, handed_on
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted(file for room in ("pages", "controls") for file in (ROOT / room).rglob("*.py"))
+
+# Read, and found to be our own words or a number: by what makes them so, per file.
+REVIEWED: dict[str, dict[str, set[str]]] = {
+    "sentences of our own errors and outcomes, which never quote": {
+        "controls/corroboration.py": {"working.failure(task, params, where)"},
+        "controls/drift_pairs.py": {"outcome.sentence", "str(error)"},
+        "controls/drift_triage.py": {"outcome.sentence"},
+        "controls/flag_confirm.py": {"told.sentence"},
+        "controls/flag_history.py": {"error.sentence"},
+        "controls/messages.py": {"error.sentence", "reason", "sentence"},
+        "controls/pins.py": {"st.session_state.pop(SAID, None)"},
+        "controls/replayed.py": {"found.beyond", "found.why_none", "found.would_need"},
+        "controls/saved_views.py": {"st.session_state.pop(SAID, None)"},
+        "controls/why_not.py": {"answer.sentence"},  # of an observation it names the UUID
+        "controls/working.py": {"_told(): job.progress.words", "_told(): words", "sentence"},
+        "pages/shell.py": {"loading.isolation_gap()", "standing.store_name()"},
+    },
+    "labels and explanations that callers give as constants": {
+        "controls/drift_alert.py": {"side"},
+        "controls/drift_filters.py": {"label"},
+        "controls/drift_worklist.py": {"explained"},
+        "controls/health.py": {"label", "options"},
+        "controls/health_change.py": {"ways"},
+        "controls/impact_filters.py": {"label"},
+        "controls/inspection.py": {"labels"},
+        "controls/knobs.py": {"names", "self.explained"},
+        "controls/links.py": {"heading.explained"},
+        "controls/messages.py": {"labels", "more", "what"},
+        "controls/observation_parts.py": {"labels"},
+        "controls/pipeline.py": {"ignored"},
+        "controls/pipeline_parts.py": {"label"},
+        "controls/scope.py": {"label"},
+    },
+    "fields of tables of our own: measures, checks, flags, knobs, stages, formats, pages": {
+        "controls/corroboration_shadow.py": {"found.reasons", "gate.name"},
+        "controls/drift.py": {"drift_messages.missing_here(found.kept)"},
+        "controls/drift_messages.py": {"kept.missing"},
+        "controls/drift_reports.py": {"kept.label"},
+        "controls/flags.py": {
+            "as_state(NEW.draw(st.segmented_control, required=True))", "flag.default", "flag.description", "flag.owner",
+            "known.description", "known.effect(new)", "new",
+        },
+        "controls/health.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
+        "controls/health_change.py": {"each.measure.label", "each.measure.todo"},
+        "controls/health_tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
+        "controls/impact_measures.py": {"measure.explained", "measure.label"},
+        "controls/inspection.py": {
+            "_scorer(): {'degraded_lexical': 'words, where the model did not'}.get(used.value, used.value)",
+            "_way(): WAYS.get(way, f'by {way}')", "_distance(): other.untold",
+        },
+        "controls/corroboration_parts.py": {"found.by"},
+        "controls/pipeline.py": {"_label(): stage_name(kind)", "each.value", "knob.label", "knob.options"},
+        "controls/trust.py": {"trust.degraded"},
+        "pages/shell.py": {"entry.title", "pages"},
+    },
+    "numbers": {
+        "controls/drift.py": {"here.judged"},
+        "controls/flag_history.py": {
+            "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
+        },
+        "controls/health.py": {"change(each)", "shown(each.measure, each.now)"},
+        "controls/health_change.py": {
+            "_also(): passage(accepted)", "change(each)", "passage(each)", "shown(each.measure, each.now)",
+        },
+        "controls/impact.py": {"cell", "deepest", "top"},
+        "controls/impact_measures.py": {"measure.change(value, measure.value(then))", "measure.shown(value)"},
+        "controls/impact_parts.py": {"found.changed", "found.kept", "moved", "moved[moved['places'] < 0].iloc"},
+        "controls/impact_retrieval.py": {"deepest"},
+        "controls/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
+        "controls/messages.py": {"most"},
+        "controls/observation_parts.py": {
+            "{name: int(found.totals[name]) for name in ('accepted', 'rework', 'rejected')}"
+        },
+        "controls/pipeline.py": {"shown(default)"},
+        "controls/trust.py": {
+            "_alarms(): trust.complete", "_alarms(): trust.repeated", "_alarms(): trust.retrievals",
+            "_alarms(): trust.unusable",
+        },
+        "pages/feedback_impact.py": {"impact.flips(found.now)"},
+    },
+}  # fmt: skip
+# Knobs are given the widget that draws them, and an outcome the box that suits it.
+HANDING_ON = {
+    f"controls/{name}.py"
+    for name in ("corroboration", "drift_pairs", "drift_triage", "flag_confirm", "flag_history", "flags", "knobs",
+                 "what_if")
+}  # fmt: skip
+
+
+def name_of(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_only_our_own_words_and_numbers_are_read_as_markdown(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    expected = {part for files in REVIEWED.values() for part in files.get(name_of(file), ())}
+    found = {part: line for line, part in Reading(tree).reaching()}
+    assert {part: line for part, line in found.items() if part not in expected} == {}
+    assert expected - set(found) == set(), "reviewed, and no longer there"
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_sink_is_called_where_it_stands(file: Path) -> None:
+    """Under another name, nobody would look at what it is given."""
+    assert bool(handed_on(ast.parse(file.read_text(encoding="utf-8")))) == (name_of(file) in HANDING_ON)
+
+
+def test_every_file_that_was_reviewed_is_there() -> None:
+    reviewed = {name for files in REVIEWED.values() for name in files} | HANDING_ON
+    assert reviewed <= set(map(name_of, FILES))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "st.markdown(row.content)", "st.caption(f'by {name}')", "st.error('no ' + name)", "st.info(texts[0])",
+        "st.metric('Agents', row.agent)", "st.button(name)", "left.selectbox(name, [])", "st.tabs([name, 'two'])",
+        "st.radio('Which', names)", "st.pills('Which', [1], format_func=names.__getitem__)",
+        "st.expander(f'{name:.20}')", "st.page_link('x.py', label=name)", "st.toast(' · '.join(names))",
+        "st.subheader(name.upper())",
+        "st.progress(0.5, text=name)", "st.text_input('x', help=name)", "st.column_config.TextColumn('x', help=name)",
+        "ALERTS.get(kind, st.error)(name)", "NEW.draw(st.radio, format_func=lambda each: names[each])",
+        "def f(name):\n    said = ['a']\n    said.append(name)\n    st.caption(', '.join(said))",
+        "def f(name):\n    said = 'a'\n    said += name\n    st.caption(said)",
+        "def f(row):\n    for label in row.names:\n        st.caption(label)",
+        "def f(row):\n    st.caption(_told(row))\n\ndef _told(row):\n    return f'by {row.agent}'",
+        "def f(name, least):\n    st.caption(f'{name if least else 1}')",
+    ],
+)  # fmt: skip
+def test_the_lint_sees_a_foreign_text(code: str) -> None:
+    assert list(Reading(ast.parse(code)).reaching())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "st.markdown('**bold**')", "st.caption(f'{count:,} of {share:.3g} on {day:%-d %b}')", "st.info(EXPLAINED)",
+        "st.metric('Alerts', number(count), None, help=glossary.ALERTS)", "st.text(row.content)", "log.info(name)",
+        "st.dataframe(rows)", "st.selectbox('Agent', names, format_func=str)", "st.text_input('Note', row.note)",
+        "def f(rows):\n    told = 'a' if rows else 'b'\n    st.caption(f'{told}: {len(rows)}')",
+    ],
+)  # fmt: skip
+def test_the_lint_lets_our_own_words_and_numbers_pass(code: str) -> None:
+    assert list(Reading(ast.parse(code)).reaching()) == []
+
+
+@pytest.mark.parametrize("code", ["draw = st.caption", "show(st.error, name)", "from streamlit import markdown"])
+def test_the_lint_sees_a_sink_that_is_handed_on(code: str) -> None:
+    assert handed_on(ast.parse(code))
