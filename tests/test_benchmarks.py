@@ -110,12 +110,14 @@ class TestRetrieval:
     def test_the_fastest_round_of_each_question_and_every_time_there_was(self) -> None:
         times = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 90.0]])
         p50, p95, raw = percentiles(times)
-        assert (p50, p95) == (2.0, pytest.approx(np.percentile([1.0, 2.0, 3.0], 95)))
+        assert p50 == 2.0
+        assert p95 == pytest.approx(np.percentile([1.0, 2.0, 3.0], 95))
         assert raw == pytest.approx(np.percentile([1, 2, 3, 1, 2, 90], 95))
 
     def test_every_round_is_kept(self) -> None:
         waits = iter([0.03, 0.0, 0.0, 0.03])
-        spent = measured({"work": lambda _: time.sleep(next(waits))}, [("a", np.zeros(1)), ("b", np.zeros(1))], 2)
+        nowhere = np.zeros(1, np.float32)
+        spent = measured({"work": lambda _: time.sleep(next(waits))}, [("a", nowhere), ("b", nowhere)], 2)
         assert (spent["work"] > 25).tolist() == [[True, False], [False, True]]
 
     @pytest.mark.parametrize("org", ["small", "middle", "large"])

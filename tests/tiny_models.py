@@ -102,7 +102,13 @@ def write_cross_encoder(folder: Path) -> Path:
         _node("Mul", ["beyond", "steep"], "logits"),
     ]
     numbers = {"little": 1e-9, "middle": MIDDLE, "steep": STEEP}
-    _write(folder, nodes, "logits", ("batch", 1), **{name: np.float32([value]) for name, value in numbers.items()})
+    _write(
+        folder,
+        nodes,
+        "logits",
+        ("batch", 1),
+        **{name: np.array([value], np.float32) for name, value in numbers.items()},
+    )
     return folder
 
 
@@ -138,9 +144,9 @@ def _write(
 def _tokenizer() -> Tokenizer:
     numbers = {token: number for number, token in enumerate(vocabulary())}
     tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106 - a token of text
-    tokenizer.normalizer = normalizers.BertNormalizer()  # type: ignore[assignment]
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()  # type: ignore[assignment]
-    tokenizer.post_processor = processors.TemplateProcessing(  # type: ignore[assignment]
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(name, numbers[name]) for name in ("[CLS]", "[SEP]")],

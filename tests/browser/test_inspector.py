@@ -172,9 +172,12 @@ class TestPanels:
         page.get_by_label("Name", exact=True).fill("cookies first")
         choice = page.get_by_role("combobox", name="Must be in the block")
         choice.click()
+        page.get_by_role("option").first.wait_for(timeout=SOON)
         choice.press("ArrowDown")
         choice.press("Enter")
         choice.press("Escape")
+        expect(page.locator(".st-key-pin_include")).to_contain_text(re.compile(r"\d · "), timeout=SOON)
+        expect(page.get_by_role("listbox")).to_have_count(0)  # while it is open a click beside it only closes it
         page.get_by_role("button", name="Pin this", exact=True).click()
         expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible(timeout=SOON)
         table = page.locator("[data-testid=stDataFrame] canvas").first

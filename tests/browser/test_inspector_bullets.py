@@ -50,9 +50,8 @@ def planted(cluster: Cluster, database: str) -> str:
 
 @pytest.fixture(scope="module")
 def server(cluster: Cluster, planted: str) -> Iterator[AppServer]:
-    logins = {"DATABASE_URL": "dash_read", "RANKSCOPE_WRITE_URL": "dash_write"}
-    urls = {name: cluster.plain_url(role, planted) for name, role in logins.items()}
-    started = AppServer(RANKSCOPE_SCORER="lexical", **urls)
+    reader, writer = (cluster.plain_url(role, planted) for role in ("dash_read", "dash_write"))
+    started = AppServer(DATABASE_URL=reader, RANKSCOPE_WRITE_URL=writer, RANKSCOPE_SCORER="lexical")
     yield started
     started.stop()
 
@@ -203,9 +202,12 @@ def test_a_pin_is_exported_and_its_link_opens_fresh(
     page.get_by_label("Name", exact=True).fill("what comes first")
     choice = page.get_by_role("combobox", name="Must be in the block")
     choice.click()
+    page.get_by_role("option").first.wait_for(timeout=SOON)
     choice.press("ArrowDown")
     choice.press("Enter")
     choice.press("Escape")
+    expect(page.locator(".st-key-pin_include")).to_contain_text(re.compile(r"\d · "), timeout=SOON)
+    expect(page.get_by_role("listbox")).to_have_count(0)  # while it is open a click beside it only closes it
     page.get_by_role("button", name="Pin this", exact=True).click()
     expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible(timeout=SOON)
     with page.expect_download(timeout=SOON) as taken:
