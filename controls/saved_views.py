@@ -73,7 +73,7 @@ def _opening(views: tuple[SavedView, ...]) -> SavedView | None:
         st.session_state.pop("view_picked", None)
     picked = st.selectbox("Your views", names, format_func=names.__getitem__, key="view_picked")
     view = next(each for each in views if str(each.id) == picked)
-    st.button("Open this view", key="view_open", on_click=_going, args=(view.page, view.query), type="primary")
+    st.button("Open this view", key="view_open", on_click=_going, args=(view.page, view.query))
     return view
 
 

@@ -148,7 +148,7 @@ def test_no_page_has_a_grave_finding_in_either_theme_and_width(
         if name in VIEWS:
             save_a_view(visit, f"{theme} {width}")
         visit.settled()
-        visit.page.wait_for_timeout(500)  # what fades in is pale until then
+        visit.page.wait_for_timeout(1000)  # what fades in is pale until then
         assert look_at(visit.page, walked.met) == []
         assert None not in described(visit.page)
         assert visit.foreign_requests(demo.url) == []
