@@ -11,7 +11,7 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from controls import knobs, messages
+from controls import flag_messages, knobs, messages
 from controls.address import not_understood
 from controls.choosing import follow
 from controls.exports import Export, download_buttons
@@ -61,7 +61,7 @@ def history(view: View) -> None:
     frame = ask_now(asked).frames[0]
     shown = frame.head(PAGE)
     if shown.empty:
-        messages.no_changes()
+        flag_messages.no_changes()
     else:
         _table(shown)
     _pages(shown, more=len(frame) > PAGE)
@@ -69,7 +69,7 @@ def history(view: View) -> None:
     chosen = {"org": view.scope.org, "flag": asked.flag, "words": asked.words}
     download_buttons(Export(whole, "flag-changes", chosen), view.principal, key="flag_export")
     if len(frame) > PAGE and not ask_now(replace(whole, size=1, skip=MOST)).frames[0].empty:
-        messages.file_is_cut(MOST)
+        flag_messages.file_is_cut(MOST)
     if not _by_link():
         _opened(view)
 
@@ -144,7 +144,7 @@ def _opened(view: View) -> None:
     number = _id("change")
     found = [] if number is None else ask_now(OpenedChange(view.scope, number)).frames[0].to_dict("records")
     if not found:
-        messages.unknown_change()
+        flag_messages.unknown_change()
         return
     entry: dict[str, Any] = {str(name): None if pd.isna(value) else value for name, value in found[0].items()}
     st.subheader(f"Change {entry['id']}")

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import streamlit as st
 
-from controls import glossary, knobs, messages
+from controls import flag_messages, glossary, knobs, messages
 from controls.address import not_understood, said, say
 from controls.choosing import follow
 from controls.figures import Figure, cards
@@ -127,7 +127,7 @@ def change(found: list[Organization], view: View) -> None:
     """The way to a change, for those who may make it; the others read why they see none."""
     show_outcomes()
     if not view.principal.may("operator"):
-        messages.flags_need_an_operator()
+        flag_messages.flags_need_an_operator()
         return
     if not may_write():
         messages.read_only_store()
@@ -161,7 +161,7 @@ def _targets(found: list[Organization]) -> list[Organization]:
     by_id = {org.id: org for org in found}
     named = _named()
     chosen = [org for org in named if org in by_id]
-    messages.targets_left_out(len(named) - len(chosen), len(chosen[MOST:]), MOST)
+    flag_messages.targets_left_out(len(named) - len(chosen), len(chosen[MOST:]), MOST)
     if len(found) == 1:
         return found
     chosen = chosen[:MOST]
@@ -210,10 +210,10 @@ def _say(targets: list[str]) -> None:
 
 def _left_out(targets: list[Organization], flag: str, new: State) -> None:
     if not targets:
-        messages.choose_an_organization()
+        flag_messages.choose_an_organization()
     unreadable = sum(org.malformed is not None for org in targets)
     if unreadable:
-        messages.unreadable_flags(unreadable)
+        flag_messages.unreadable_flags(unreadable)
     already = sum(org.malformed is None and org.cells[flag].state == new for org in targets)
     if already:
         st.caption(f"{messages.counted(already, 'organization')} chosen: already {new}, nothing to change.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ranking import from_text, rank, to_text
 from ranking.budget import TokenBudget
-from retrieval.retrieve import AgentSession, retrieve_exactly
+from retrieval.retrieve import AgentSession, rank_recollection, recollect
 
 if TYPE_CHECKING:
     from ranking.ranking import Ranking
@@ -23,7 +23,7 @@ def by_library(memory: Memory, query: str, code: str, strip: str) -> Retrieval:
     assert to_text(stages) == code
     said = f"{datetime.now(UTC).year} {STRIP.findall(strip)[0]}"
     at = datetime.strptime(said, "%Y %d %b %H:%M").replace(tzinfo=UTC)
-    return retrieve_exactly(memory, AgentSession("acme"), query, stages, at)
+    return rank_recollection(memory, recollect(memory, AgentSession("acme"), query, stages, at), stages)
 
 
 def without_budget(found: Retrieval) -> Ranking:

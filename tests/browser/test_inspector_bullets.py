@@ -14,13 +14,13 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from analysis.compared import PipelineRun, compared, run_pipelines
+from analysis.compared import PipelineRun, compared
 from analysis.pins import from_json
 from queries.engine import Store, make_engine
 from ranking import LIVE, PRESETS, LexicalScorer, from_text, to_text, why_above
 from ranking.budget import TokenBudget
 from ranking.corroboration import Corroboration
-from retrieval.retrieve import AgentSession, Memory, retrieve_exactly
+from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
 from tests.inspected import STRIP, by_library, moved, without_budget
@@ -178,7 +178,8 @@ def test_four_pipelines_side_by_side(wide: Visit, server: AppServer, memory: Mem
     for letter in "ABCD":
         expect(lists).to_contain_text(f"{letter} · ", timeout=SOON)
     found = found_by(page, memory)
-    runs = run_pipelines(memory, AgentSession("acme"), QUESTION, [PRESETS[name] for name in others], at=found.at)
+    asked = AgentSession("acme"), QUESTION
+    runs = [PipelineRun.of(retrieve(memory, *asked, PRESETS[name], found.at)) for name in others]
     expected = compared((PipelineRun.of(found), *runs), 3)
     shown = cells(page, "RBO")
     assert len(shown) == len(expected.pairs) == 6
@@ -214,7 +215,7 @@ def test_a_pin_is_exported_and_its_link_opens_fresh(
         page.get_by_role("button", name="Export as JSON").click()
     text = taken.value.path().read_text(encoding="utf-8")
     (pin,) = from_json(text, "acme")
-    best = retrieve_exactly(memory, AgentSession("acme"), QUESTION, LIVE).ranking.ids()
+    best = retrieve(memory, AgentSession("acme"), QUESTION, LIVE).ranking.ids()
     assert (pin.name, pin.query) == ("what comes first", QUESTION)
     assert len(pin.must_include) == 1
     assert pin.must_include[0] in map(str, best)

@@ -1,0 +1,60 @@
+"""What Feature flags says where there is nothing to change, nothing to show, or something it leaves alone."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from controls.messages import counted, number
+
+
+def flags_need_an_operator() -> None:
+    """Someone who may look at flags and not change them."""
+    st.caption("You may see these flags. Changing them takes the role operator; an administrator grants it.")
+
+
+def choose_an_organization() -> None:
+    """A change that has no organization yet."""
+    st.caption("Choose one organization or several: rows of the table above, or names here.")
+
+
+def targets_left_out(unknown: int, beyond: int, most: int) -> None:
+    """Organizations that an address names for a change and that are not part of it."""
+    if unknown:
+        st.warning(
+            f"{counted(unknown, 'organization')} in this link left out: not in this scope, or you may not see it.",
+            icon=":material/link_off:",
+        )
+    if beyond:
+        st.warning(
+            f"{counted(beyond, 'organization')} in this link left out: one change takes {most} at most.",
+            icon=":material/link_off:",
+        )
+
+
+def unreadable_flags(count: int) -> None:
+    """Organizations whose features are not an object of flags."""
+    st.warning(
+        f"{counted(count, 'chosen organization')} without a valid flag object. What is stored there is shown as it is "
+        "and never overwritten; whoever stored it has to mend it.",
+        icon=":material/data_alert:",
+    )
+
+
+def no_changes() -> None:
+    """An audit without an entry that the filters let through."""
+    st.info("No change of a flag was made here, or none that these filters find.", icon=":material/search_off:")
+
+
+def file_is_cut(most: int) -> None:
+    """A history longer than one file holds."""
+    st.caption(
+        f"A file holds the newest {number(most)} changes and there are more: choose an organization, a flag or words "
+        "to get the others. All of them at once are in `rankscope.flag_changes`; psql writes them with `\\copy`."
+    )
+
+
+def unknown_change() -> None:
+    """An address that names a flag change which is not there or may not be seen: the two look the same."""
+    st.warning(
+        "Unknown change in this link: it does not exist here, or you may not see it.", icon=":material/link_off:"
+    )
