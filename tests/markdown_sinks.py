@@ -30,10 +30,13 @@ SINKS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "progress": ((1,), ("text",)),
     "draw": ((), ("format_func", "captions")),  # a knob draws the widget that it is given
 }  # fmt: skip
+# What they are made with is drawn by st.metric elsewhere, of which nothing can be seen there.
+CARRIERS = {"Figure": ((0, 1, 2, 3), ("label", "value", "beside", "explained"))}
 # What these give is a number, a date or words of our own, whatever goes in.
 NUMBERS = {
     "number",
     "counted",
+    "digits",
     "percent",
     "len",
     "int",
@@ -72,9 +75,11 @@ def reaching(tree: ast.Module, rooms: set[str]) -> Iterator[tuple[ast.Call, ast.
         if isinstance(function, ast.Call) and any(map(is_sink, function.args)):
             yield from ((node, argument) for argument in node.args)  # one of several sinks, by a dictionary's get
         name = called(function)
-        if name not in SINKS or not isinstance(function, ast.Attribute) or ast.unparse(function.value) in rooms:
+        carries = isinstance(function, ast.Name) and name in CARRIERS
+        sinks = isinstance(function, ast.Attribute) and name in SINKS and ast.unparse(function.value) not in rooms
+        if not carries and not sinks:
             continue
-        places, names = SINKS[name]
+        places, names = CARRIERS[name] if carries else SINKS[name]
         yield from ((node, argument) for place, argument in enumerate(node.args) if place in places)
         yield from ((node, keyword.value) for keyword in node.keywords if keyword.arg in names)
 

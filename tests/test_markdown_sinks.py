@@ -26,13 +26,14 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/flag_history.py": {"error.sentence"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
         "controls/pins.py": {"st.session_state.pop(SAID, None)"},
-        "controls/replayed.py": {"found.beyond", "found.why_none", "found.would_need"},
+        "controls/outcome_ladder.py": {"filter(None, (beyond.why_none, beyond.would_need))", "found.why_none"},
         "controls/saved_views.py": {"st.session_state.pop(SAID, None)"},
         "controls/why_not.py": {"answer.sentence"},  # of an observation it names the UUID
         "controls/working.py": {"_told(): job.progress.words", "_told(): words", "sentence"},
         "pages/shell.py": {"loading.isolation_gap()", "standing.store_name()"},
     },
     "labels and explanations that callers give as constants": {
+        "controls/as_code.py": {"_listed(): words"},
         "controls/drift_alert.py": {"side"},
         "controls/drift_filters.py": {"label"},
         "controls/drift_worklist.py": {"explained"},
@@ -49,10 +50,11 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/scope.py": {"label"},
     },
     "fields of tables of our own: measures, checks, flags, knobs, stages, formats, pages": {
-        "controls/corroboration_shadow.py": {"found.reasons", "gate.name"},
+        "controls/corroboration_shadow.py": {"_failure(): gate.name", "found.reasons", "gate.name"},
         "controls/drift.py": {"drift_messages.missing_here(found.kept)"},
         "controls/drift_messages.py": {"kept.missing"},
         "controls/drift_reports.py": {"kept.label"},
+        "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
         "controls/flags.py": {
             "as_state(NEW.draw(st.segmented_control, required=True))", "flag.default", "flag.description", "flag.owner",
             "known.description", "known.effect(new)", "new",
@@ -62,7 +64,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/health_tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
         "controls/impact_measures.py": {"measure.explained", "measure.label"},
         "controls/inspection.py": {
-            "_scorer(): {'degraded_lexical': 'words, where the model did not'}.get(used.value, used.value)",
+            "_scorer(): {'degraded_lexical': 'words, because the model failed'}.get(used.value, used.value)",
             "_way(): WAYS.get(way, f'by {way}')", "_distance(): other.untold",
         },
         "controls/corroboration_parts.py": {"found.by"},
@@ -80,11 +82,15 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_also(): passage(accepted)", "change(each)", "passage(each)", "shown(each.measure, each.now)",
         },
         "controls/impact.py": {"cell", "deepest", "top"},
-        "controls/impact_measures.py": {"measure.change(value, measure.value(then))", "measure.shown(value)"},
+        "controls/impact_measures.py": {"measure.change(value, measure.of.value(then))", "measure.shown(value)"},
         "controls/impact_parts.py": {"found.changed", "found.kept", "moved", "moved[moved['places'] < 0].iloc"},
         "controls/impact_retrieval.py": {"deepest"},
         "controls/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
-        "controls/messages.py": {"most"},
+        "controls/flag_messages.py": {"most"},
+        "controls/observation.py": {
+            "next((pair for d in (3, 6, 17) if len(set((pair := (f'{weight:.{d}g}', f'{left:.{d}g}')))) > 1))"
+        },
+        "controls/overview.py": {"_share(): about"},  # a sign before a number
         "controls/observation_parts.py": {
             "{name: int(found.totals[name]) for name in ('accepted', 'rework', 'rejected')}"
         },

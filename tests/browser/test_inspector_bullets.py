@@ -86,7 +86,7 @@ def drawn(visit: Visit, url: str) -> Page:
 def code_of(page: Page) -> str:
     """The pipeline as *Copy as code* gives it."""
     page.get_by_role("button", name="Copy as code").click()
-    code = page.locator("[data-testid=stPopoverBody] [data-testid=stCode] code")
+    code = page.locator("[data-testid=stPopoverBody] [data-testid=stCode] code").first
     expect(code).to_contain_text("~", timeout=SOON)
     text = code.text_content() or ""
     page.keyboard.press("Escape")
@@ -257,7 +257,7 @@ def test_an_embedder_and_a_scorer_that_fail_are_said_plainly(
             f"Expected a vector per token from {folder.name}, found an output of 2 axes: recalled by keyword only",
             "4 of 4 pairs were scored by words: the cross-encoder failed on them",
             "4 candidates recalled by keywords alone",
-            "pairs scored by words, where the model did not",
+            "pairs scored by words, because the model failed",
         ):
             expect(page.get_by_text(sentence)).to_be_visible(timeout=SOON)
         assert page.locator("[data-testid=stException]").count() == 0
