@@ -14,7 +14,6 @@ _NOT_NO = frozenset({",", "one", "matter", "problem"})
 _BELIEVED = words("believed")
 _UNTRUE = words("untrue")
 _CHECKS = words("checks")
-_SUPPOSING = _BELIEVED | _UNTRUE | _CHECKS | {"make"}
 _BEFORE_ORDER = words("before_order")
 _OBJECT, _AFTER_ORDER = words("order_objects"), words("after_order")
 _ASKS_FOR = words("asks_for")
@@ -24,8 +23,14 @@ _HERE = frozenset({"here", "here's"})
 _ASIDE = 3
 _NOW = frozenset({("current", "date"), ("current", "time"), ("today's", "date")})
 _LATEST = frozenset({"last", "this"})
-_PASSING = _DAYS | _LATEST | {"current", "today's"}
 _PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "weekend"})
+_ANY = frozenset({"a", "an"})
+_AFTER_VERB = _OBJECT | _AFTER_ORDER
+# a clause that one of the rules below finds holds one of these
+_TELLING = (
+    (_BELIEVED | _UNTRUE | _CHECKS | _DAYS | _LATEST | _HERE)
+    | {"make", "let", "let's", "e.g.", "current", "today's", "looking", ":"}
+)  # fmt: skip
 # so far after an order's verb no other verb is expected
 _NEAR = 4
 
@@ -43,14 +48,18 @@ def doubts(following: str, after: str) -> bool:
 
 def manners_of(lowers: list[str]) -> set[str]:
     """The marks of a clause that is no plain claim: unreal, asked for, of one day, of anyone, of nothing named."""
-    holds = {
-        "unreal": _supposed(lowers),
-        "request": _requests(lowers),
-        "passing": _passing(lowers),
-        "anyone": lowers[0] in {"a", "an"},
-        "vague": _names_nothing(lowers),
-    }
-    return {mark for mark, held in holds.items() if held}
+    marks = {"anyone"} if lowers[0] in _ANY else set()
+    if _may_order(lowers):
+        marks |= {mark for mark, holds in _OPENINGS if holds(lowers)}
+    if not _TELLING.isdisjoint(lowers):
+        marks |= {mark for mark, holds in _HOLDINGS if holds(lowers)}
+    return marks
+
+
+def _may_order(lowers: list[str]) -> bool:
+    """Whether a clause may begin with a verb: before an object or a number, or after "please"."""
+    second = lowers[1] if len(lowers) > 1 else ""
+    return second in _AFTER_VERB or second[:1].isdigit() or lowers[0] in _BEFORE_ORDER
 
 
 def _names_nothing(lowers: list[str]) -> bool:
@@ -62,8 +71,6 @@ def _supposed(lowers: list[str]) -> bool:
     """Whether what a clause says is only thought, checked, denied as untrue, or proposed with "let's"."""
     if lowers[0] == "let's" or lowers[:2] == ["let", "us"] or "e.g." in lowers:
         return True
-    if _SUPPOSING.isdisjoint(lowers):
-        return False
     for at, (word, following) in enumerate(pairwise(lowers)):
         if following == "that" and (word in _BELIEVED or word in _UNTRUE or word in _CHECKS):
             return True
@@ -77,8 +84,6 @@ def _supposed(lowers: list[str]) -> bool:
 
 def _passing(lowers: list[str]) -> bool:
     """Whether a clause tells of the day on which it is said: another text's today is another day."""
-    if _PASSING.isdisjoint(lowers):
-        return False
     return not _DAYS.isdisjoint(lowers) or any(
         (word in _LATEST and following in _PARTS_OF_DAY) or (word, following) in _NOW
         for word, following in pairwise(lowers)
@@ -86,10 +91,10 @@ def _passing(lowers: list[str]) -> bool:
 
 
 def _requests(lowers: list[str]) -> bool:
-    """Whether a clause asks for something or is a step of a recipe: ten names today, twenty tomorrow."""
-    if not _HERE.isdisjoint(lowers[:_ASIDE]) or ("looking" in lowers and ("looking", "for") in pairwise(lowers)):
+    """Whether a clause asks for something, or orders it after a colon: ten names today, twenty tomorrow."""
+    if not _HERE.isdisjoint(lowers[:_ASIDE]) or ("looking", "for") in pairwise(lowers):
         return True
-    starts = [0, *(at + 1 for at, word in enumerate(lowers) if word == ":")]
+    starts = (at + 1 for at, word in enumerate(lowers) if word == ":")
     return any(_orders_once(lowers[start:]) for start in starts)
 
 
@@ -107,3 +112,7 @@ def _orders_once(lowers: list[str]) -> bool:
         known.verb or known.key in WEAK or known.stop or known.inflected or verb.endswith("ly")
     )
     return unknown and rest[0] in _OBJECT
+
+
+_OPENINGS = (("request", _orders_once), ("vague", _names_nothing))
+_HOLDINGS = (("unreal", _supposed), ("request", _requests), ("passing", _passing))

@@ -149,8 +149,10 @@ def _within(word: Word, span: Span) -> bool:
 
 
 def _negated(pair: Aligned, threshold: float) -> Conflict | None:
+    if pair.a.negated == pair.b.negated:
+        return None
     apart = (pair.a.marks ^ pair.b.marks) & _MANNERS or _OVER.isdisjoint(pair.a.marks) != _OVER.isdisjoint(pair.b.marks)
-    if pair.a.negated == pair.b.negated or apart:
+    if apart:
         return None
     if not pair.a.negated:
         turned = _negated(pair.turned(), threshold)

@@ -29,7 +29,7 @@ def valued(pair: Aligned, threshold: float) -> Conflict | None:
     a, b = pair.a, pair.b
     if a.negated != b.negated or "past" in a.marks ^ b.marks or "told" not in a.marks & b.marks:
         return None
-    if "request" in a.marks | b.marks or "passing" in a.marks & b.marks:
+    if "request" in a.marks or "request" in b.marks or ("passing" in a.marks and "passing" in b.marks):
         return None
     return _other_value(pair, threshold) or other_name(pair, threshold)
 
@@ -126,6 +126,8 @@ def _same_fragment(pair: Aligned, one: Slot, other: Slot) -> bool:
 
 def _of_the_moment(pair: Aligned) -> bool:
     """Whether what is spoken of is only this text's: "the answer" and "the recipe" of another are others."""
+    if MOMENTARY.isdisjoint(pair.a.words):
+        return False
     heads = {key for claim in (pair.a, pair.b) for key, word in claim.words.items() if word.head}
     return bool(heads) and heads <= MOMENTARY
 
