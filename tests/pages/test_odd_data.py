@@ -155,7 +155,7 @@ def test_corroboration(started: AppTest, org: str) -> None:
     if org == "nothing":
         assert test.info
         return
-    clusters = {"equal": "1", "no vectors": "1", "mixed vectors": "1"}.get(org, "0")
+    clusters = {"equal": "1", "no vectors": "1", "mixed vectors": "1", "large": "2"}.get(org, "0")
     assert figures(test)["Clusters"] == clusters
     by_vector = shown(test, "corroboration.py", org=org, method="embedding")
     if org == "mixed vectors":
