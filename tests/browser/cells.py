@@ -11,13 +11,17 @@ if TYPE_CHECKING:
 
 BEFORE = 165 + 75  # the name and "Open"
 HEADER, ROW = 35, 38
+LONG = 90_000  # milliseconds that a page of a large store may take on a busy machine
 
 
 def click_cell(page: Page, column: str, organization: str) -> None:
     """Click the cell of a column in the row of an organization, moving the table along where it is narrow."""
     table = page.get_by_test_id("stDataFrame").first
     canvas = table.locator("canvas").first
-    canvas.locator("tbody tr", has_text=organization).first.wait_for(state="attached")  # told to readers a moment late
+    canvas.wait_for(timeout=LONG)
+    canvas.scroll_into_view_if_needed()
+    # told to readers a moment after it is drawn
+    canvas.locator("tbody tr", has_text=organization).first.wait_for(state="attached", timeout=LONG)
     row = canvas.evaluate(
         "(canvas, name) => [...canvas.querySelectorAll('tbody tr')].findIndex(row => row.textContent.includes(name))",
         organization,
