@@ -9,11 +9,9 @@ import numpy.typing as npt
 
 from ranking.columns import instant
 from ranking.components import Positions
-from ranking.contradictions.claims import Read
-from ranking.contradictions.classifying import THRESHOLD, may_agree
+from ranking.contradictions.classifying import THRESHOLD
 from ranking.contradictions.conflicts import Conflict
 from ranking.contradictions.findings import Contradiction, Evidence, fingerprint
-from ranking.contradictions.judging import conflict
 from ranking.contradictions.opposition import DEFAULT_PAIRS, Oppositions, compiled
 from ranking.contradictions.search import near_sentences
 from ranking.contradictions.sentences import Sentences, read_sentences
@@ -113,7 +111,8 @@ def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, uni
         ones, others = holders(one), holders(other)
         # where both are all of a text, judging the sentences is judging the texts
         alone = ones == [only(one)] and others == [only(other)]
-        if not alone and not _may_conflict(wholes.sentence(one), wholes.sentence(other), oppositions, least):
+        # sentences are numbered from the newest text on
+        if not alone and not wholes.may_conflict(other, one, oppositions, least):
             continue
         for left, right in _speakers(ones, others):
             newer, older = sorted((left, right))
@@ -141,14 +140,6 @@ def _needed(threshold: float, units: Units, one: int, other: int) -> float:
     cosine = float(units[one] @ units[other])
     shift = -_SUPPORT if cosine >= _CLOSE else _SUPPORT if cosine <= _FAR else 0.0
     return min(max(threshold + shift, 0.0), 1.0)
-
-
-def _may_conflict(ones: Read, others: Read, oppositions: Oppositions, threshold: float) -> bool:
-    return any(
-        may_agree(left, right, threshold) and conflict(left, right, oppositions, threshold) is not None
-        for _, left in ones.claims
-        for _, right in others.claims
-    )
 
 
 def _described(

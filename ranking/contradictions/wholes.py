@@ -47,6 +47,7 @@ class Wholes:
         self._plain: dict[int, bool] = {}
         self._words: dict[int, frozenset[int] | None] = {}
         self._parts: dict[int, tuple[Part, ...] | None] = {}
+        self._judged: dict[tuple[int, int, float], Conflict | None] = {}
         self._bounds = read.text.searchsorted(range(len(texts) + 1)).tolist()
         self._pieces = read.stream.owner.searchsorted(range(len(read.written) + 1)).tolist()
 
@@ -98,12 +99,30 @@ class Wholes:
             near = [after for after in news if self._may_share(before.number, after.number)]
             for one in self._claims(before) if near else ():
                 for after, other in ((part, claim) for part in near for claim in self._claims(part)):
-                    found = conflict(one, other, oppositions, threshold) if may_agree(one, other, threshold) else None
+                    found = self.judge(one, other, oppositions, threshold)
                     if found is None or self._says(one, before, news) or self._says(other, after, olds):
                         continue
                     if not extends(old, new):
                         return found.moved(before.start, after.start)
         return None
+
+    def may_conflict(self, older: int, newer: int, oppositions: Oppositions, threshold: float) -> bool:
+        """Whether two sentences conflict, whatever else their texts say."""
+        return any(
+            self.judge(one, other, oppositions, threshold) is not None
+            for _, one in self.sentence(older).claims
+            for _, other in self.sentence(newer).claims
+        )
+
+    def judge(self, one: Claim, other: Claim, oppositions: Oppositions, threshold: float) -> Conflict | None:
+        """How two claims of sentences conflict; asked of the sentences first and of their texts then, told once."""
+        if not may_agree(one, other, threshold):
+            return None
+        # claims are kept with their sentences, so that none takes another's place
+        key = id(one), id(other), threshold
+        if key not in self._judged:
+            self._judged[key] = conflict(one, other, oppositions, threshold)
+        return self._judged[key]
 
     def _claims(self, part: Part) -> Iterator[Claim]:
         return (claim for _, claim in self.sentence(part.number).claims)
