@@ -188,7 +188,7 @@ def figures(seen: View, rows: list[ClusterRow], log: LoggedCandidates | None) ->
             glossary.BOOSTED_SHARE,
         ),
     )
-    in_a_row(Figure(*each) for each in shown)
+    in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
 
 
 def sweep(seen: View, log: LoggedCandidates | None) -> None:

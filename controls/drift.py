@@ -141,7 +141,7 @@ def figures(found: Drift) -> None:
             glossary.ALERTS_CONFIRMED,
         ),
     )  # fmt: skip
-    in_a_row(Figure(*each) for each in shown)
+    in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
 
 
 def draw_trends(found: Drift) -> None:

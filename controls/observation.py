@@ -197,7 +197,7 @@ def figures(found: Dossier) -> None:
         ),
         ("Said by others", *_said_by_others(found), glossary.SAID_BY_OTHERS),
     )
-    in_a_row(Figure(*each) for each in shown)
+    in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
 
 
 def contradicted_weight(found: Dossier) -> None:

@@ -68,7 +68,7 @@ def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> No
         ("Accepted", *_share(now, then, "accepted", "judged"), glossary.ACCEPTED),
         ("Log coverage", *_share(now, then, "complete", "retrievals", about), glossary.LOG_COVERAGE),
     )
-    in_a_row(Figure(*each, arrow=True) for each in shown)
+    in_a_row(Figure(label, value, beside, explained, arrow=True) for label, value, beside, explained in shown)
     compared(then["retrievals"], scope.days)
 
 

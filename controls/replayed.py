@@ -61,7 +61,7 @@ def figures(found: Replay) -> None:
             glossary.FLIPS_REPLAYED,
         ),
     )
-    in_a_row(Figure(*each) for each in shown)
+    in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
 
 
 def ink() -> str:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "controls").glob("*.py"), *(ROOT / "pages").glob("*.py")])
-CARRIED = "explained"  # the field in which knobs and measures carry their tooltip
-CARRIERS = {"Knob": 4, "Measure": 3, "Figure": 3}  # and its place among what they are made of
+CARRIED = "explained"  # the field in which figures, knobs and measures carry their tooltip
+CARRIERS = {"Figure": 3, "Knob": 4, "Measure": 3}  # and its place among what they are made of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.comprehension
@@ -174,7 +174,7 @@ OFFENCES = {
     "passed by name": "def f(*, x):\n  st.metric('a', help=x)\nf(x='a text')",
     "carried": "A = Knob('a', 'A', ('x',), 'x', 'a text')",
     "carried by name": "A = Measure(explained='a text')",
-    "carried through": "def f(x):\n  return Measure('a', 'b', 'c', 'd', x)\nf('a text')",
+    "carried through": "def f(x):\n  return Measure('a', 'b', 'c', x)\nf('a text')",
     "in options": "st.metric('a', **{'help': 'a text'})",
     "handed over": "st.metric('a', help=glossary.check('a text'))",
 }  # fmt: skip
