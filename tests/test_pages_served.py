@@ -193,7 +193,7 @@ def addresses(planted: dict[str, str], page: str) -> list[dict[str, str]]:
 
 # What B's operator is shown of B somewhere on the page: without it nothing would be proven.
 FIELDS = {
-    "drift_alerts": ("content", "agent", "session", "owner", "note", "actor", "pair", "project-id", "name"),
+    "drift_alerts": ("content", "agent", "session", "owner", "note", "actor", "project-id", "name"),
     "corroboration": ("content", "agent", "session", "name"),
     "health": ("content", "agent", "project-id", "error", "failure", "name"),
     "inspector": ("content", "pin", "name"),
