@@ -11,6 +11,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,10 @@ from scipy.sparse import csr_array
 from benchmarks._bars import held, over
 from benchmarks._corpus import plain_corpus, skewed_corpus
 from benchmarks._timing import Spent, timed
+from jobs.demo.load import SEED as DEMO_SEED
+from jobs.demo.sizes import DEFAULT
+from jobs.demo.story import tell
+from jobs.demo.texts import organizations
 from ranking import DEFAULT_PAIRS, Kind, contradicts, detect_contradictions
 from ranking.contradictions.claims import claims_of
 from ranking.contradictions.classifying import conflict_between
@@ -79,6 +84,12 @@ def observations(count: int, seed: int = SEED) -> list[str]:
         number, other = chance.randrange(1, 9000), chance.choice(parts)
         written.append(form.format(part=chance.choice(parts), other=other, number=number, name=chance.choice(_VENDORS)))
     return written
+
+
+def remembered(size: int) -> list[str]:
+    """What the demo's agents wrote, of which one in seventy-five contradicts another; fewer where they wrote fewer."""
+    told = (tell(org, DEFAULT, datetime(2026, 1, 1, tzinfo=UTC), DEMO_SEED) for org in organizations())
+    return list(islice((entry.memory.text for story in told for entry in story.placed), size))
 
 
 def planted(texts: Sequence[str], share: int = 100) -> list[str]:
@@ -162,7 +173,7 @@ def seconds(texts: Sequence[str], repeats: int) -> tuple[Spent, Spent]:
 
 
 def corpora_of(size: int, folder: Path | None) -> dict[str, list[str]]:
-    """Texts to search, by name: so many of each, or none of chat where fewer turns are there."""
+    """Texts to search, by name: so many of each, or none where fewer are there."""
     plain = plain_corpus(size)
     corpora = {
         "observations": observations(size),
@@ -170,6 +181,9 @@ def corpora_of(size: int, folder: Path | None) -> dict[str, list[str]]:
         "25 random words, skewed": skewed_corpus(plain),
         "25 random words, 1 % planted": planted(plain),
     }
+    written = remembered(size)
+    if len(written) == size:
+        corpora["the demo's memories"] = written
     spoken = list(dict.fromkeys(text for _, texts in turns(folder) for text in texts))[:size] if folder else []
     if spoken and len(spoken) == size:
         corpora |= {"chat turns": spoken, "chat turns, 1 % planted": planted(spoken)}

@@ -174,6 +174,7 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         if key in sides:
             opposed[at, :width], against[at, :width] = sides[key]
     _mark_denied(columns["key"], opposed, against)
+    lowered = list(map(str.lower, distinct))
 
     def flags(name: str) -> Flags:
         return np.array(columns[name], np.bool_)
@@ -197,17 +198,17 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         number=flags("number"),
         slash=_are("/", distinct),
         fails=_are("fail", columns["key"]),
-        particle=_among(PARTICLES - frozenset(oppositions.tails), distinct),
-        turned=_among(TURNED, distinct),
+        particle=_among(PARTICLES - frozenset(oppositions.tails), lowered),
+        turned=_among(TURNED, lowered),
         letter_a=_are("A", distinct),
-        content=~_among(STOP | {",", COLON, DASH, "/"}, distinct) & ~flags("number"),
+        content=~_among(STOP | {",", COLON, DASH, "/"}, lowered) & ~flags("number"),
         opposed=opposed,
         against=against,
     )
 
 
 def _among(asked: frozenset[str], pieces: Sequence[str]) -> Flags:
-    return np.fromiter((piece.lower() in asked for piece in pieces), np.bool_, len(pieces))
+    return np.fromiter(map(asked.__contains__, pieces), np.bool_, len(pieces))
 
 
 def _are(asked: str, texts: Sequence[str]) -> Flags:

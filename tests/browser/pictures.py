@@ -34,7 +34,7 @@ PAGES = {
     "overview": "/?window=30d",
     "health": "/health?window=30d",
     "inspector": f"/inspector?{INSPECTED}",
-    "observation": f"/inspector?{INSPECTED}",
+    "observation": f"/inspector?{urlencode({'org': 'org_tidewater', 'q': 'how often the embargo exporter sends'})}",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
     "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
     "corroboration": "/corroboration?org=org_tidewater",
