@@ -18,6 +18,7 @@ NOTICED = 0.01  # a change of a share that is worth a sentence though its band s
 
 # About single events of the window, so that few of them vary by chance; a share of what is stored does not.
 EVENTS = frozenset({"accepted", "misled", "empty", "coverage", "integrity", "lost"})
+LOGGED = frozenset({"coverage", "integrity"})  # counted in the log, of which only a share may have been read
 # Vectors have no date, a writer's counts no days, and only the last passes are kept.
 PRESENT_ONLY = frozenset({"near", "vectorless", "dimension", "drops", "aggregation"})
 
@@ -107,12 +108,12 @@ class Compared:
         return isinstance(check, Check) and check.band(now) != check.band(before)
 
 
-def compare(now: Mapping[str, float], before: Mapping[str, float]) -> tuple[Compared, ...]:
-    """Every measure of two windows, how sessions were served first."""
-    return tuple(_compared(measure, now, before) for measure in (*SERVICES, *CHECKS))
+def compare(now: Mapping[str, float], before: Mapping[str, float], share: float = 1.0) -> tuple[Compared, ...]:
+    """Every measure of two windows, how sessions were served first; ``share`` of the log was read for its counts."""
+    return tuple(_compared(measure, now, before, share) for measure in (*SERVICES, *CHECKS))
 
 
-def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, float]) -> Compared:
+def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, float], share: float) -> Compared:
     value = measure.value(now)
     if measure.name in PRESENT_ONLY:
         return Compared(measure, value, None, "present")
@@ -122,17 +123,20 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
     change = value - earlier
     if abs(change) < (SAME if measure.is_share else SAME * earlier):
         return Compared(measure, value, earlier, "same")
-    if measure.name in EVENTS and _is_chance(measure, now, before):
+    if measure.name in EVENTS and _is_chance(measure, now, before, share if measure.name in LOGGED else 1.0):
         return Compared(measure, value, earlier, "chance")
     if measure.falling is None:
         return Compared(measure, value, earlier, "moved")
     return Compared(measure, value, earlier, "worse" if (change < 0) == measure.falling else "better")
 
 
-def _is_chance(measure: Measure, now: Mapping[str, float], before: Mapping[str, float]) -> bool:
-    """Whether the 95 % interval of the difference holds zero."""
-    whole = measure.whole or ""
-    low, high = difference((int(now[measure.part]), int(now[whole])), (int(before[measure.part]), int(before[whole])))
+def _is_chance(measure: Measure, now: Mapping[str, float], before: Mapping[str, float], share: float) -> bool:
+    """Whether the 95 % interval of the difference holds zero; of what a count stands for, only a share was seen."""
+
+    def seen(counts: Mapping[str, float]) -> tuple[int, int]:
+        return round(counts[measure.part] * share), round(counts[measure.whole or ""] * share)
+
+    low, high = difference(seen(now), seen(before))
     return low <= 0 <= high
 
 

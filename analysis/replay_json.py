@@ -9,8 +9,9 @@ from analysis.replay import BlockFlip, Changed, Mover, Replay, Replayer
 from analysis.replay_fragile import Fragile, Fragility
 from analysis.replay_map import Cell, SensitivityMap, sensitivity_map
 from analysis.replay_pool import Coverage
-from analysis.replay_propensity import reweighted
+from analysis.replay_propensity import Reweighted, reweighted
 from analysis.replay_settings import WhatIf
+from queries.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,7 +34,10 @@ def replay_in_worker(memory: Memory, scope: Scope, params: Mapping[str, Any], re
     report(1, 3, "replaying the retrievals")
     found = replayer.replay(settings)
     report(2, 3, "reweighting the outcomes")
-    beyond = reweighted(memory.store, scope, settings)
+    try:
+        beyond = reweighted(memory.store, scope, settings)
+    except StoreError as error:
+        beyond = Reweighted(None, error.sentence)  # what is replayed stands all the same
     return {"replay": found.to_json(), "reweighted": beyond.to_json(), "as_of": as_of}
 
 

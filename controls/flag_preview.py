@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -70,8 +69,8 @@ def _of_many(reach: Reach, orgs: list[Organization], flag: str, new: State, days
     """The same in one run of the worker, which can be stopped: then a change goes without."""
     seen = {org.id: org.cells[flag].state for org in orgs if not _same(flag, org.cells[flag].state, new)}
     params, scope = {"flag": flag, "seen": seen}, last_days(reach, days)
-    # kept for minutes whatever is logged meanwhile, as the preview of one is
-    version = f"{time.time() // KEPT:.0f}"
+    # kept for the hour whatever is logged meanwhile: begun anew between preview and confirmation, a click would be lost
+    version = scope.until.isoformat()
     found = working.wait("flag_flips", params, scope, words=AGAIN, version=version) if seen else {}
     if found is None:
         why = working.given_up("flag_flips", params, scope)

@@ -70,8 +70,10 @@ def ask(scope: Scope) -> Memory:
     counted, earlier = by_organization(found.frames, found.as_of), by_organization(before.frames, before.as_of)
     total = summed(counted)
     by_org = {org: judged(counts) for org, counts in counted.items()}
-    compared = {org: compare(counts, earlier.get(org, {})) for org, counts in counted.items()}
-    return Memory(judged(total), by_org, compare(total, summed(earlier)), compared, names, found, before, total)
+    compared = {org: compare(counts, earlier.get(org, {}), log.share(scope)) for org, counts in counted.items()}
+    return Memory(
+        judged(total), by_org, compare(total, summed(earlier), log.share(scope)), compared, names, found, before, total
+    )
 
 
 def ask_earlier(scope: Scope, log: LogShape) -> Partly:

@@ -203,7 +203,10 @@ def figures(found: Dossier) -> None:
 def contradicted_weight(found: Dossier) -> None:
     """Where the weight is not what its last recorded change made of it: what is recorded is then not all there was."""
     weight, steps = found.record["weight"], found.steps
-    if pd.isna(weight) or steps.empty or abs(float(weight) - (left := float(steps["new_weight"].iloc[0]))) <= SAME:
+    if pd.isna(weight) or steps.empty:
+        return
+    left = float(steps["new_weight"].iloc[0])
+    if float(weight) == left or not abs(float(weight) - left) > SAME:
         return
     now, then = next(pair for d in (3, 6, 17) if len(set(pair := (f"{weight:.{d}g}", f"{left:.{d}g}"))) > 1)
     st.caption(

@@ -76,4 +76,5 @@ def _alarms(trust: Trust) -> list[str]:
         (trust.repeated, "retrieval", "logged twice"),
         (trust.unusable, "row", "without a finite score"),
     )
-    return [f"{counted(n, noun)} {fault}" for n, noun, fault in faults if n]
+    about = "" if trust.share >= WHOLE else "≈ "
+    return [f"{about}{counted(n, noun)} {fault}" for n, noun, fault in faults if n]

@@ -9,6 +9,8 @@ from sqlalchemy import BigInteger, Double, and_, cast, func, literal, select, ta
 from queries import schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
 
     from queries.scope import Scope
@@ -18,13 +20,25 @@ FOLDED = 1_000_000  # log rows that every organization's figures are counted fro
 DRAWN = 300_000  # of a longer log: enough that shares of all organizations together are good to about a point
 SEED = 7  # the same pages for every question, so that their answers agree
 
-# An estimate that costs nothing; a log that was never analysed has none and is folded whole.
-LENGTH = text("select greatest(reltuples, 0)::bigint from pg_class where oid = to_regclass('public.retrieval_ab_logs')")
+SMALLEST = 0.0001  # of the pages: fewer would be none of them
+
+# The planner's estimate, which costs nothing; none for a log that was never analysed. Only what keeps its rows itself
+# has pages to draw, and only where every row names its retrieval can that be read whole.
+LENGTH = text(
+    """select greatest(c.reltuples, 0)::bigint
+         from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'retrieval_id' and a.attnotnull
+        where c.oid = to_regclass('public.retrieval_ab_logs') and c.relkind in ('r', 'p', 'm')"""
+)
 
 
 def log_length(connection: Connection) -> int:
-    """About how many rows the log has."""
+    """About how many rows a log has that can be drawn from, else none."""
     return int(connection.execute(LENGTH).scalar() or 0)
+
+
+def share_of(length: int) -> float:
+    """The share of the pages of a log of so many rows that figures of all organizations are drawn from."""
+    return WHOLE if length <= FOLDED else max(round(DRAWN / length, 4), SMALLEST)
 
 
 def retrievals_drawn(scope: Scope, share: float) -> Subquery:
@@ -41,15 +55,15 @@ def retrievals_drawn(scope: Scope, share: float) -> Subquery:
     )
 
 
-def whole_retrievals(drawn: Subquery) -> FromClause:
-    """All rows of each retrieval drawn, looked up one retrieval at a time.
+def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:
+    """All rows of each retrieval drawn, looked up one retrieval at a time; of them the columns that this log has.
 
     Left to itself the planner takes them for far more than they are and reads the whole log; it does not look
     behind an offset.
     """
     logs = schema.retrieval_ab_logs
     its = and_(logs.c.org_id == drawn.c.org_id, logs.c.retrieval_id == drawn.c.retrieval_id)
-    return select(logs).where(its).offset(0).lateral("whole")
+    return select(*(logs.c[name] for name in columns)).where(its).offset(0).lateral("whole")
 
 
 def stands_for(log: FromClause, share: float) -> list[ColumnElement[Any]]:
@@ -68,7 +82,23 @@ def counted(
     """How many retrievals there are, or the sum of a whole number over them: counted, or estimated from those drawn."""
     if share >= WHOLE:
         total: Any = func.count() if of is None else func.sum(of)
-    else:
-        total = func.sum(each.c.stands_for if of is None else each.c.stands_for * of)
-    kept = total if only is None else total.filter(only)
-    return cast(kept if share >= WHOLE else func.round(kept), BigInteger)
+        return cast(total if only is None else total.filter(only), BigInteger)
+    number = func.round(_weighed(each, only))
+    return cast(number if of is None else func.round(averaged(each, share, only, of) * number), BigInteger)
+
+
+def averaged(
+    each: FromClause, share: float, only: ColumnElement[bool] | None, of: ColumnElement[Any]
+) -> ColumnElement[Any]:
+    """The mean over retrievals, of all or as those drawn stand for them."""
+    if share >= WHOLE:
+        mean: Any = func.avg(of)
+        return cast(mean if only is None else mean.filter(only), Double)
+    return _weighed(each, only, of) / func.nullif(_weighed(each, only), 0.0)
+
+
+def _weighed(
+    each: FromClause, only: ColumnElement[bool] | None, of: ColumnElement[Any] | None = None
+) -> ColumnElement[Any]:
+    total: Any = func.sum(each.c.stands_for if of is None else each.c.stands_for * of)
+    return cast(total if only is None else total.filter(only), Double)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import and_, func, select
 
 from queries import schema
-from queries.drawn import WHOLE, counted, stands_for
+from queries.drawn import averaged, counted, stands_for
 from queries.engine import AGGREGATE
 from queries.impact import folding
 from queries.organizations import in_scope, shown_name
@@ -122,7 +122,8 @@ class Overview:
                 count(each.c.complete).label("complete"),
                 count(measured).label("measured"),
                 count(and_(measured, each.c.moved)).label("moved"),
-                func.sum(overlap if share >= WHOLE else overlap * each.c.stands_for).filter(measured).label("overlap"),
+                # of as many as are said to be measured, or a mean over few that were drawn could pass 1
+                (averaged(each, share, measured, overlap) * count(measured)).label("overlap"),
                 count(known).label("block_known"),
                 count(known, folding.block_flips(each)).label("flips"),
                 count(each.c.candidates >= POOL).label("truncated"),

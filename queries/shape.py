@@ -10,7 +10,7 @@ from sqlalchemy import and_, cast, false, func, literal, literal_column, null, s
 from sqlalchemy.types import Boolean, Double, Text
 
 from queries import schema
-from queries.drawn import DRAWN, FOLDED, WHOLE, log_length, retrievals_drawn, whole_retrievals
+from queries.drawn import WHOLE, log_length, retrievals_drawn, share_of, whole_retrievals
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class LogShape:
         return func.coalesce(logs.c.retrieval_id.cast(Text), by_question) if self.retrieval_id else by_question
 
     def share(self, scope: Scope) -> float:
-        """The share of the log that figures of a scope are drawn from; of one organization it is the whole."""
-        can_be_drawn = scope.org is None and self.retrieval_id and self.created_at
-        return round(DRAWN / self.length, 4) if can_be_drawn and self.length > FOLDED else WHOLE
+        """The share of the log that figures of a scope are drawn from; of some organizations it is the whole."""
+        everything = scope.org is None and scope.reach.orgs is None
+        return share_of(self.length) if everything and self.retrieval_id and self.created_at else WHOLE
 
     def likelihood(self) -> ColumnElement[float]:
         """How likely a row's retrieval was to get the order it got, where the store has a column for it."""
@@ -82,7 +82,7 @@ class LogShape:
         source = logs
         if share < WHOLE:
             drawn = retrievals_drawn(scope, share)
-            logs = whole_retrievals(drawn)
+            logs = whole_retrievals(drawn, [*DOCUMENTED_LOG_COLUMNS, *self._added()])
             source, more = drawn.join(logs, true()), [drawn.c.seen]
         at: ColumnElement[object] = logs.c.created_at
         if not self.created_at:
@@ -120,6 +120,10 @@ class LogShape:
             .where(limits)
             .subquery("log")
         )
+
+    def _added(self) -> list[str]:
+        """The recommended columns that this log has and that are read."""
+        return [name for name in ADDED_LOG_COLUMNS if getattr(self, name, False)]
 
     def _named(self, retrieval: str) -> ColumnElement[bool]:
         """By its id, which an index finds; else by session and query text. What no store can hold names nothing."""

@@ -10,7 +10,7 @@ import pytest
 from queries.drawn import DRAWN, FOLDED, WHOLE
 from queries.health.logged import LogIntegrity
 from queries.overview import DailyRetrievals, Overview
-from queries.scope import EVERYTHING, Scope
+from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape, log_shape
 from tests import sample
 
@@ -54,14 +54,46 @@ def test_only_a_long_log_is_drawn_from_and_never_for_one_organization() -> None:
     assert LogShape(created_at=False, length=FOLDED + 1).share(WINDOW) == WHOLE
 
 
+def test_who_may_see_only_some_organizations_is_shown_all_of_theirs() -> None:
+    some = Scope.of_days(Reach(("org_a", "org_b")), TODAY - timedelta(days=6), TODAY)
+    assert LONG.share(some) == WHOLE
+
+
 def test_the_length_of_a_log_is_the_planners(store: Store, owner: Owner, logged: None) -> None:  # noqa: ARG001
     owner.execute("analyze retrieval_ab_logs")
     with store.reading(EVERYTHING, 1.0) as connection:
         assert log_shape(connection).length == RETRIEVALS * 20 + SMALL * 10 - (RETRIEVALS + SMALL) // 10
 
 
+def test_a_log_whose_rows_need_not_name_their_retrieval_is_not_drawn_from(
+    store: Store,
+    owner: Owner,
+    logged: None,  # noqa: ARG001
+) -> None:
+    owner.execute("alter table retrieval_ab_logs alter retrieval_id drop not null")
+    owner.execute("analyze retrieval_ab_logs")
+    with store.reading(EVERYTHING, 1.0) as connection:
+        assert log_shape(connection).length == 0
+
+
 @pytest.mark.usefixtures("logged")
 class TestDrawn:
+    def test_columns_that_a_log_lacks_are_not_asked_for(self, store: Store, owner: Owner) -> None:
+        owner.execute("alter table retrieval_ab_logs drop column injected, drop column pipeline")
+        owner.execute("alter table retrieval_ab_logs drop column corroboration_boost, drop column id cascade")
+        shape = LogShape(injected=False, pipeline=False, corroboration_boost=False, length=FOLDED + 1)
+        drawn = store.ask(Overview(WINDOW, shape)).set_index("org_id")
+        assert drawn.loc["org_a", "retrievals"] == pytest.approx(RETRIEVALS, rel=0.2)
+        assert drawn["block_known"].tolist() == [0, 0]
+
+    def test_a_mean_over_few_retrievals_stays_a_mean(self, store: Store, owner: Owner) -> None:
+        """Counts are rounded, and what is summed over retrievals with them."""
+        owner.execute("delete from retrieval_ab_logs where org_id = 'org_b' and query_text not in ('q1', 'q2', 'q4')")
+        for length in range(FOLDED + 1, 4 * FOLDED, FOLDED // 3):
+            drawn = store.ask(Overview(WINDOW, LogShape(length=length)))
+            known = drawn[drawn["measured"] > 0]
+            assert (known["overlap"] / known["measured"]).max() <= 1 + 1e-12
+
     def test_estimates_are_near_the_counts_and_shares_nearer(self, store: Store) -> None:
         exact, drawn = (store.ask(Overview(WINDOW, shape)).set_index("org_id") for shape in (LogShape(), LONG))
         for org in ("org_a", "org_b"):
