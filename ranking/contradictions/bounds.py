@@ -21,9 +21,21 @@ def bound_of(tokens: list[Token], at: int, stop: int) -> str:
     either, more, *_ = (*(token.lower for token in tokens[stop : stop + 2]), "", "")
     if either in _OR and more in _OR_MORE:
         return _OR_MORE[more]
+    if (behind := _from_behind([token.lower for token in tokens[stop : stop + 3]])) is not None:
+        return behind
     if any(token.lower == "between" for token in tokens[max(at - _BETWEEN, 0) : at]):
         return "range"
     return _from_before([token.lower for token in tokens[max(at - 2, 0) : at]])
+
+
+def _from_behind(words: list[str]) -> str | None:
+    """The bound that "20 connections max", "20 max" and "20 connections at least" say, and nothing else does."""
+    for place in (0, 1):
+        if words[place : place + 1] in (["max"], ["maximum"]):
+            return "most"
+        if words[place : place + 1] == ["at"] and words[place + 1 : place + 2] in (["most"], ["least"]):
+            return words[place + 1]
+    return None
 
 
 def _from_before(words: list[str]) -> str:

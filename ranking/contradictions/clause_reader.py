@@ -204,6 +204,9 @@ class ClauseReader:
             return
         if known.word == "without" or (known.word == "no" and at and self.lowers[at - 1] == "with"):
             self.marks.add("without")
+            if self.head:
+                # "requests without a token" are some of them, and those with one are others
+                self.marks.add("of some")
         if "who" in self.lowers[:at]:
             # "a man who is not smoking" denies it of those alone
             self.marks.add("of some")
