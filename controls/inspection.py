@@ -26,8 +26,9 @@ ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows w
 NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
 TALL = 560  # pixels of the settings, about as high as the picture beside them
 DIGITS, ALL = "digits", "all"
-# how candidates were recalled, as an operator would say it
 SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
+NONE_BELOW = "nothing stands below it"
+# how candidates were recalled, as an operator would say it
 WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by vector and keywords"}
 
 
@@ -163,7 +164,7 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
             "logged": rows["logged_place"],
             "given": rows["logged_injected"],
             "memory": rows["title"],
-            "why": rows["why"].str.replace(SINCE, "", regex=True),
+            "why": rows["why"].str.replace(SINCE, "", regex=True).fillna(NONE_BELOW),
             "routes": rows["routes"],
             "text": rows["content"],
             "id": rows["id"],

@@ -94,6 +94,7 @@ def test_the_list_to_the_last_digit(address: str, store: Store, preset: str) -> 
         sentence = why_above(whole, upper, lower).replace(upper, f"№ {place + 1}").replace(lower, f"№ {place + 2}")
         assert sentence.endswith(table["why"][place])
         assert re.fullmatch(r"(№ \d+ stands above № \d+ since )?", sentence.removesuffix(table["why"][place]))
+    assert table["why"].tolist()[-1] == "nothing stands below it"
 
 
 @pytest.mark.parametrize("preset", EVERY)
