@@ -211,7 +211,7 @@ def _history(found: Drift, one: Listed) -> None:
             "when": [entry.changed_at for entry in entries],
             "change": [_change(entry) for entry in entries],
             "by": [entry.actor for entry in entries],
-            "owner": [entry.owner for entry in entries],
+            "owner": [entry.owner or "" for entry in entries],
             "note": [entry.note for entry in entries],
             "until": [entry.snoozed_until for entry in entries],
             "threshold": [entry.threshold for entry in entries],

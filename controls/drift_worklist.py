@@ -79,7 +79,7 @@ def worklist(found: Drift) -> None:
             "arose": [one.newer.created_at for one in rows],
             "agents": [" / ".join((one.older.agent_id or MISSING, one.newer.agent_id or MISSING)) for one in rows],
             "project": [one.project_id for one in rows],
-            "owner": [one.triage.owner for one in rows],
+            "owner": [one.triage.owner or "" for one in rows],
             "fingerprint": fingerprints,
         }
     ).astype({"arose": "datetime64[us, UTC]"})

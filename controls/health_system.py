@@ -79,7 +79,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
                 "apart": passes["set_apart"],
                 "clusters": passes["clusters"],
                 "contradictions": passes["contradictions"],
-                "error": passes["error"].where(failed),
+                "error": passes["error"].where(failed).fillna(""),
             }
         ),
         hide_index=True,

@@ -265,7 +265,7 @@ class TestParts:
         assert rows["state"].to_dict() == {
             "api": "● unchanged, skipped", "web": "● done", "(no project)": "✕ failed",
         }  # fmt: skip
-        assert rows.loc["(no project)", "error"] == "it broke"
+        assert rows["error"].to_dict() == {"api": "", "web": "", "(no project)": "it broke"}
         assert "2 projects aggregated, 1 unchanged since, 1 failed; the longest took 0.25 s." in said
         assert writers[["written", "dropped", "failed", "last_failure"]].to_numpy().tolist() == [[90, 7, 3, "slow"]]
 
