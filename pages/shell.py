@@ -64,6 +64,7 @@ def main() -> None:
     """Draw the frame, then the page inside it."""
     st.logo(LOGO, icon_image=ICON, size="large")
     st.set_page_config(page_title="Rankscope", page_icon=ICON, layout="wide")
+    st.html(Path(__file__).with_name("contrast.css"))
     loading.settle_memory()
     pages = {
         section: {st.Page(entry.script, title=entry.title, icon=entry.icon): entry for entry in entries}
