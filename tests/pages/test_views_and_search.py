@@ -77,6 +77,18 @@ class TestSavedViews:
             assert "You have saved no view yet" in texts(test)
         assert [row[1:] for row in owner.execute(VIEWS)] == [("Acme", "overview.py", "org=org_a&window=7d", False)]
 
+    def test_the_view_just_saved_is_the_one_whose_link_is_shown(
+        self, cluster: Cluster, store_database: str, address: str
+    ) -> None:
+        with writing(cluster, store_database, address, org="org_a") as test:
+            for name, org in (("a first", "org_a"), ("b second", "org_b")):
+                test.query_params["org"] = org
+                test.run()
+                test.text_input("view_name").set_value(name)
+                test.button("view_save").click().run()
+                assert any(f"/?org={org}" in code.value for code in test.code)
+                assert test.text_input("view_name").value == ""
+
     def test_a_view_opens_its_page_with_all_that_its_address_said(
         self, cluster: Cluster, store_database: str, address: str, owner: Owner
     ) -> None:
