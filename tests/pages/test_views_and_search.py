@@ -106,6 +106,26 @@ class TestSavedViews:
             assert "Aggregation passes" in texts(test)
             assert "Birch" in texts(test)
 
+    def test_a_viewer_saves_too_and_a_page_that_is_gone_is_told(
+        self, cluster: Cluster, store_database: str, address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
+        monkeypatch.setattr("controls.access.local_principal", lambda _: vera)
+        with writing(cluster, store_database, address) as test:
+            test.text_input("view_name").set_value("mine")
+            test.button("view_save").click().run()
+            assert "Saved." in texts(test)
+            owner.execute("update rankscope.saved_views set page = 'gone.py'")
+            test.run()
+            test.button("view_open").click().run()
+            assert "The page of this view no longer exists." in texts(test)
+            owner.execute("update rankscope.saved_views set page = 'health.py', query = 'org=org_b'")
+            test.run()
+            test.button("view_open").click().run()
+            assert "Unknown organization in this link" in texts(test)
+            assert "Birch" not in texts(test)
+        assert [row[0] for row in owner.execute(VIEWS)] == ["vera"]
+
     @pytest.mark.parametrize("name", ["", " ", "a\0b"], ids=["none", "blank", "nul"])
     def test_a_name_that_cannot_be_kept_is_told(
         self, cluster: Cluster, store_database: str, address: str, owner: Owner, name: str
