@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass
 from datetime import UTC
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.observed_columns import observed_columns
 from queries.aggregation_input import LIMIT, READING, NewestObservations, OppositionPairs, ScopeVersion
 from queries.aggregation_runs import FinishRun
 from ranking import DEFAULT_PAIRS, Clusters, cluster_near_duplicates, detect_contradictions, fingerprints
@@ -93,27 +94,13 @@ def aggregate(store: Store, scope: AggregationScope, *, unless: str | None = Non
     # by whole days, as Drift Alerts has it: one severity wherever it stands, and a pass of yesterday is of other data
     now = np.datetime64(seen.now.astimezone(UTC).date(), "us")
     contradictions = tuple(
-        detect_contradictions(_columns(rows[:LIMIT]), opposition_pairs=pairs or DEFAULT_PAIRS, now=now)
+        detect_contradictions(observed_columns(rows[:LIMIT]), opposition_pairs=pairs or DEFAULT_PAIRS, now=now)
     )
     disputes = [(conflict.older, conflict.newer) for conflict in contradictions]
-    clusters = cluster_near_duplicates(_columns(rows), disputes=disputes, limit=LIMIT, hashed=hashed)
+    clusters = cluster_near_duplicates(observed_columns(rows), disputes=disputes, limit=LIMIT, hashed=hashed)
     elapsed_ms = (time.perf_counter() - started) * 1000
     result = AggregationResult(clusters, contradictions, clusters.corroborated_count, elapsed_ms)
     return Pass(scope, result, seen, len(found) - len(rows), simhashes)
-
-
-def _columns(rows: Sequence[ObservationRow]) -> dict[str, Any]:
-    """Rows as the aligned columns that the library takes."""
-    no_date = np.iinfo(np.int64).min  # what NaT is
-    created = np.array([no_date if row.created_us is None else row.created_us for row in rows], np.int64)
-    return {
-        "ids": [row.id for row in rows],
-        "content": [row.content for row in rows],
-        "created_at": created.view("datetime64[us]"),
-        "agent_id": [row.agent_id for row in rows],
-        "session_id": [row.session_id for row in rows],
-        "weight": np.array([row.weight for row in rows], np.float64),
-    }
 
 
 def _hashed(rows: Sequence[ObservationRow]) -> tuple[Fingerprints, tuple[dict[str, object], ...]]:

@@ -12,11 +12,12 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import isfinite
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.alerts import Listed, Opposed, Origin
+from analysis.observed_columns import observed_columns
 from queries.aggregation_input import READING, OppositionPairs
 from queries.drift.observed import InputVersion, NewestObserved
 from queries.drift.opposing import digest
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 STEPS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 PARTS = ("recency", "domain", "frequency", "gap")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NO_DATE = np.iinfo(np.int64).min  # what NaT is
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _conflicts(
 ) -> Iterator[Listed]:
     """The conflicts of one project, each with the lowest and highest threshold at which it is found as it is."""
     steps = sorted(thresholds)
-    detected = detect_contradictions(_columns(rows), steps[0], pairs, now=now)
+    detected = detect_contradictions(observed_columns(rows), steps[0], pairs, now=now)
     if not detected:
         return
     by_id, oppositions = {row.id: row for row in rows}, compiled(pairs)
@@ -166,7 +166,7 @@ def _conflicts(
             if found is not None:
                 yield _listed(found, least, most, rows[0].project_id, origins)
                 continue
-            again = detect_contradictions(_columns([by_id[label] for label in one.ids]), least, pairs, now=now)
+            again = detect_contradictions(observed_columns([by_id[label] for label in one.ids]), least, pairs, now=now)
             yield from (_listed(another, least, most, rows[0].project_id, origins) for another in again)
 
 
@@ -229,7 +229,7 @@ def _listed(found: Contradiction, least: float, most: float, project: str | None
 
 def _origins(rows: list[ObservedRow], wanted: set[str]) -> dict[str, Origin]:
     """Where statements came from, and how many of their project say the same."""
-    clusters = cluster_near_duplicates(_columns(rows), disputes=())
+    clusters = cluster_near_duplicates(observed_columns(rows), disputes=())
     found = {}
     for row, number in zip(rows, clusters.cluster.tolist(), strict=True):
         if row.id in wanted:
@@ -257,16 +257,3 @@ def _weighed(one: Listed, standing: int) -> Listed:
     parts = Severity(known.get("recency"), known["domain"], known["frequency"], known["gap"])
     weighed = _parts(parts)
     return one if weighed == one.parts else replace(one, severity=parts.score, parts=weighed)
-
-
-def _columns(rows: Sequence[ObservedRow]) -> dict[str, Any]:
-    """Rows as the aligned columns that the library takes."""
-    created = np.array([_NO_DATE if row.created_us is None else row.created_us for row in rows], np.int64)
-    return {
-        "ids": [row.id for row in rows],
-        "content": [row.content for row in rows],
-        "created_at": created.view("datetime64[us]"),
-        "agent_id": [row.agent_id for row in rows],
-        "session_id": [row.session_id for row in rows],
-        "weight": np.array([row.weight for row in rows], np.float64),
-    }

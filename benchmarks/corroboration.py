@@ -3,7 +3,6 @@
 import json
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,14 +12,13 @@ from uuid import UUID
 
 import numpy as np
 import psycopg
-from streamlit.testing.v1 import AppTest
 
 from analysis.corroboration import BITS, Agreement, agree, disputes, whole_time
 from analysis.corroboration_log import LoggedCandidates, logged_candidates
 from analysis.corroboration_rows import cluster_rows
 from analysis.corroboration_view import Nearness, view
-from benchmarks._bars import held, over
 from benchmarks._corpus import plain_corpus, skewed_corpus
+from benchmarks._page import row, until_figures
 from benchmarks._timing import Spent, timed
 from queries import embedded
 from queries.engine import Store, make_engine
@@ -122,9 +120,9 @@ def on_the_page(address: str) -> tuple[float, float, list[Spent]]:
     with application(address.replace("+psycopg", ""), org=SMALL, show="sizes") as page:
         page.run()
         page.switch_page("corroboration.py")
-        fresh = _until_figures(page)
+        fresh = until_figures(page)
         page.query_params["org"] = ORG
-        first = _until_figures(page)
+        first = until_figures(page)
         while {"being looked for", "being read"} & {metric.delta for metric in page.metric}:
             page.run()
         spent = []
@@ -132,21 +130,6 @@ def on_the_page(address: str) -> tuple[float, float, list[Spent]]:
             page.query_params["bits"] = str(bits)
             spent.append(timed(page.run, 1))
         return fresh, first, spent
-
-
-def _until_figures(page: AppTest) -> float:
-    started = time.perf_counter()
-    page.run()
-    while not page.metric:
-        page.run()
-    return time.perf_counter() - started
-
-
-def row(what: str, spent: Spent | float, limit: float | None = None) -> dict[str, object]:
-    """One line of the table."""
-    seconds, own = spent if isinstance(spent, Spent) else (spent, None)
-    told: dict[str, object] = {"what": what, "seconds": seconds, "own": own, "limit": limit}
-    return told if limit is None else told | held(over({"seconds": seconds}, {"seconds": limit}))
 
 
 def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks

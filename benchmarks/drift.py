@@ -3,7 +3,6 @@
 import json
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,12 +13,11 @@ from uuid import UUID
 
 import numpy as np
 import psycopg
-from streamlit.testing.v1 import AppTest
 
 from analysis.drift_json import from_text, search_in_worker
 from analysis.drift_search import STEPS, search
 from analysis.drift_standing import standing_search
-from benchmarks._bars import held, over
+from benchmarks._page import row, until_figures
 from benchmarks._timing import Spent, timed
 from benchmarks.contradictions import observations
 from jobs.aggregation import refresh
@@ -109,9 +107,9 @@ def on_the_page(address: str, *, moving: bool) -> tuple[float, float, list[Spent
     with application(address.replace("+psycopg", ""), org=SMALL) as page:
         page.run()
         page.switch_page("drift_alerts.py")
-        fresh = _until_figures(page)
+        fresh = until_figures(page)
         page.query_params["org"] = ORG
-        first = _until_figures(page)
+        first = until_figures(page)
         spent = []
         if moving:
             while not page.get("download_button"):  # every threshold is searched by then
@@ -122,21 +120,6 @@ def on_the_page(address: str, *, moving: bool) -> tuple[float, float, list[Spent
                 if page.exception or not page.metric:
                     raise RuntimeError("expected figures, found a page without any")
         return fresh, first, spent
-
-
-def _until_figures(page: AppTest) -> float:
-    started = time.perf_counter()
-    page.run()
-    while not page.metric:
-        page.run()
-    return time.perf_counter() - started
-
-
-def row(what: str, spent: Spent | float, limit: float | None = None) -> dict[str, object]:
-    """One line of the table."""
-    seconds, own = spent if isinstance(spent, Spent) else (spent, None)
-    told: dict[str, object] = {"what": what, "seconds": seconds, "own": own, "limit": limit}
-    return told if limit is None else told | held(over({"seconds": seconds}, {"seconds": limit}))
 
 
 def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks

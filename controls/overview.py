@@ -135,7 +135,8 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
             "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
             "override": found["override"],
             "by day": by_day(daily, overview["org_id"], scope),
-            "retrievals": overview["retrievals"],
+            # of a log that is drawn from: none was drawn, and there are some
+            "retrievals": overview["retrievals"].mask((overview["retrievals"] == 0) & overview["newest"].notna()),
             "changed": share("moved", overview["measured"].astype("float64")),
             "outcomes": [
                 _mix(*counts) for counts in overview[["accepted", "rework", "rejected"]].itertuples(index=False)

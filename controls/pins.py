@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from controls.pipeline import Chosen
     from queries.engine import Store
     from queries.pins import StoredPin
+    from queries.scope import Scope
     from retrieval.retrieve import AgentSession, Memory, Retrieval
 
 CHOSEN, QUERY, PROJECT = "pin", "q", "project"
@@ -246,13 +247,13 @@ def _open(stored: StoredPin) -> None:
     address.say(retrieval=None, obs=None, **{QUERY: stored.query, PROJECT: project, WORK: work})
 
 
-def ask_in_address(org: str, store: Store) -> None:
+def ask_in_address(scope: Scope, store: Store) -> None:
     """A link that names a pin and no question asks the pin's own."""
     named = {QUERY, "retrieval"} & set(st.query_params)
-    if CHOSEN not in st.query_params or named:
+    if scope.org is None or CHOSEN not in st.query_params or named:
         return
     try:
-        chosen = _chosen(read(store, org))
+        chosen = _chosen(read(store, scope.org))
     except StoreError:
         return  # the panel says so
     if chosen is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import streamlit as st
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 GOING, SAID = "view_going", "views_said"
 HOME = "overview.py"
+TAKEN = "You have a view of this name. Choose another."
 PASSING = ("search",)  # what an address says for the moment only
 
 
@@ -120,8 +121,10 @@ def go(here: str, script: str, query: str, scripts: Collection[str]) -> None:
 
 
 def _saved(script: str, query: str) -> None:
-    name = st.session_state["view_name"]
-    _apply(lambda who: SaveView(who, name, script, query), "Saved.", "You have a view of this name. Choose another.")
+    name, id_ = st.session_state["view_name"], uuid4()
+    if _apply(lambda who: SaveView(who, name, script, query, id_), "Saved.", TAKEN):
+        # chosen, so that the link below is this view's
+        st.session_state["view_picked"], st.session_state["view_name"] = str(id_), ""
 
 
 def _renamed(id_: str) -> None:
@@ -133,14 +136,17 @@ def _removed(id_: str) -> None:
     _apply(lambda who: ArchiveView(who, UUID(id_)), "Removed.", "This view is no longer there.")
 
 
-def _apply(change: Callable[[str], Change], done: str, undone: str) -> None:
+def _apply(change: Callable[[str], Change], done: str, undone: str) -> bool:
     """Make a change as whoever asks now: who that is, and whether they may see anything, is asked anew."""
+    made = False
     try:
-        made = change(current_principal().name)
+        wanted = change(current_principal().name)
         with store().writing(NOTHING, LIST, name="saved view") as connection:
-            told = done if made.apply(connection) else undone
+            made = wanted.apply(connection)
+        told = done if made else undone
     except (ViewError, NotAllowedError) as error:
         told = str(error)
     except StoreError as error:
-        told = "You have a view of this name. Choose another." if error.kind == "conflict" else error.sentence
+        made, told = False, TAKEN if error.kind == "conflict" else error.sentence
     st.session_state[SAID] = told
+    return made

@@ -64,6 +64,8 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
 
 def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
     targets = tuple(_place(places[kind], org, id_) for kind, org, id_ in rows[["kind", "org_id", "id"]].to_numpy())
+    if len(targets) == 1:  # no key presses a button in a table
+        st.button("Open it", key="search_open_one", on_click=_open, args=targets)
     st.dataframe(
         rows.assign(open="Open")[["open", "kind", "name", "organization", "id"]],
         hide_index=True,
@@ -87,8 +89,12 @@ def _place(place: tuple[str, str], org: str, id_: str) -> Place:
 
 def _clicked(targets: tuple[Place, ...]) -> None:
     if (target := links.clicked("search_open", targets)) is not None:
-        script, address = target
-        links.go(script, **address)
+        _open(target)
+
+
+def _open(target: Place) -> None:
+    script, address = target
+    links.go(script, **address)
 
 
 def _words() -> str | None:

@@ -74,10 +74,10 @@ def draw(found: Retrieval, opened: str | None) -> DeltaGenerator | None:
         config=QUIET,
         alt="Place of every candidate after every stage, from recall to the memory block",
     )
-    bars = None if opened is None else way_of(found, opened)
-    if opened is not None and bars is None:
+    if opened is None:
+        return None
+    if (bars := way_of(found, opened)) is None:
         messages.not_a_candidate()
-    if opened is None or bars is None:
         return None
     inspection.heading(found, opened)
     st.plotly_chart(waterfall(bars), key="waterfall", config=QUIET, alt="Change of the score at every stage")
@@ -85,8 +85,6 @@ def draw(found: Retrieval, opened: str | None) -> DeltaGenerator | None:
     return st.container()
 
 
-if (org := view().scope.org) is not None:
-    pins.ask_in_address(org, loading.store())
-asked = question.ask(view().scope)
-if asked is not None:
+pins.ask_in_address(view().scope, loading.store())
+if (asked := question.ask(view().scope)) is not None:
     inspect(asked)

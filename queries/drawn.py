@@ -10,6 +10,7 @@ from queries import schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
 
@@ -76,6 +77,13 @@ def stands_for(log: FromClause, share: float) -> list[ColumnElement[Any]]:
     return [(cast(func.max(log.c.seen), Double) / func.count() / share).label("stands_for")]
 
 
+def newest_logged(scope: Scope) -> ColumnElement[datetime | None]:
+    """When each of the organizations last logged a row in the window: what is drawn need not hold it; an index does."""
+    logs, orgs = schema.retrieval_ab_logs, schema.organizations
+    latest = select(func.max(logs.c.created_at)).where(logs.c.org_id == orgs.c.id, scope.where(logs))
+    return latest.correlate(orgs).scalar_subquery()
+
+
 def counted(
     each: FromClause, share: float, only: ColumnElement[bool] | None = None, of: ColumnElement[Any] | None = None
 ) -> ColumnElement[Any]:
@@ -84,7 +92,8 @@ def counted(
         total: Any = func.count() if of is None else func.sum(of)
         return cast(total if only is None else total.filter(only), BigInteger)
     number = func.round(_weighed(each, only))
-    return cast(number if of is None else func.round(averaged(each, share, only, of) * number), BigInteger)
+    total = number if of is None else func.round(averaged(each, share, only, of) * number)
+    return cast(func.coalesce(total, 0), BigInteger)
 
 
 def averaged(

@@ -16,7 +16,7 @@ from queries import schema
 from queries.migrate import LOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import psycopg
     from sqlalchemy import Connection, Table
@@ -36,17 +36,6 @@ def claim_empty(connection: Connection) -> bool:
     """Whether this store holds no organization; a second transaction that asks waits for the first to end."""
     connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
     return connection.execute(select(schema.organizations.c.id).limit(1)).first() is None
-
-
-def copy_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]) -> int:
-    """Append rows by COPY in this connection's transaction and return how many; the first row names the columns."""
-    if not rows:
-        return 0
-    columns = list(rows[0])
-    for row in rows:
-        if row.keys() != rows[0].keys():
-            raise ValueError(f"expected the columns {', '.join(columns)} in every row; found {', '.join(row)}")
-    return copy_records(connection, table, columns, ([row[name] for name in columns] for row in rows))
 
 
 def copy_records(

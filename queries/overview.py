@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import and_, func, select
 
 from queries import schema
-from queries.drawn import averaged, counted, stands_for
+from queries.drawn import WHOLE, averaged, counted, newest_logged, stands_for
 from queries.engine import AGGREGATE
 from queries.impact import folding
 from queries.organizations import in_scope, shown_name
@@ -68,6 +68,7 @@ class Overview:
         """Three aggregates joined to the organizations, each scanning its table once."""
         orgs = schema.organizations
         stored, logged, worked = self._stored(), self._logged(), self._worked()
+        read_whole = self.shape.share(self.scope) >= WHOLE
 
         def known(table: CTE, *names: str) -> list[Any]:
             return [func.coalesce(table.c[name], 0).label(name) for name in names]
@@ -80,7 +81,7 @@ class Overview:
                 *known(logged, "retrievals", "log_rows", "complete", "measured", "moved"),
                 *known(logged, "overlap", "block_known", "flips"),
                 *known(logged, "truncated", "repeated", "unusable"),
-                logged.c.newest,
+                logged.c.newest if read_whole else newest_logged(self.scope),
                 *known(worked, "sessions", "accepted", "rejected", "rework"),
             )
             .select_from(orgs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -70,6 +70,7 @@ class SaveView:
     name: str
     page: str
     query: str
+    id: UUID = field(default_factory=uuid4)
 
     def __post_init__(self) -> None:
         checked_name(self.name)
@@ -80,7 +81,7 @@ class SaveView:
         """Whether it was kept; not where a view of this name stands already, which stays as it is."""
         _as(connection, self.principal)
         made = {"principal": self.principal, "name": self.name.strip(), "page": self.page, "query": self.query}
-        statement = insert(saved_views).values(id=uuid4(), **made).on_conflict_do_nothing().returning(saved_views.c.id)
+        statement = insert(saved_views).values(id=self.id, **made).on_conflict_do_nothing().returning(saved_views.c.id)
         return connection.execute(statement).scalar_one_or_none() is not None
 
 

@@ -24,13 +24,13 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift_triage.py": {"outcome.sentence"},
         "controls/flag_confirm.py": {"told.sentence"},
         "controls/flag_history.py": {"error.sentence"},
+        "controls/frame.py": {"loading.isolation_gap()", "standing.store_name()"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
         "controls/pins.py": {"st.session_state.pop(SAID, None)"},
         "controls/outcome_ladder.py": {"filter(None, (beyond.why_none, beyond.would_need))", "found.why_none"},
         "controls/saved_views.py": {"st.session_state.pop(SAID, None)"},
         "controls/why_not.py": {"answer.sentence"},  # of an observation it names the UUID
         "controls/working.py": {"_told(): job.progress.words", "_told(): words", "sentence"},
-        "pages/shell.py": {"loading.isolation_gap()", "standing.store_name()"},
     },
     "labels and explanations that callers give as constants": {
         "controls/as_code.py": {"_listed(): words"},
@@ -68,9 +68,10 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_way(): WAYS.get(way, f'by {way}')", "_distance(): other.untold",
         },
         "controls/corroboration_parts.py": {"found.by"},
+        "controls/frame.py": {"pages"},
         "controls/pipeline.py": {"_label(): stage_name(kind)", "each.value", "knob.label", "knob.options"},
         "controls/trust.py": {"trust.degraded"},
-        "pages/shell.py": {"entry.title", "pages"},
+        "pages/shell.py": {"entry.title"},
     },
     "numbers": {
         "controls/drift.py": {"here.judged"},

@@ -11,13 +11,13 @@ from sqlalchemy import BigInteger, and_, cast, exists, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
-from queries.drawn import counted, stands_for
+from queries.drawn import WHOLE, counted, newest_logged, stands_for
 from queries.engine import AGGREGATE, LIST
 from queries.retrievals import POOL, folded, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import ColumnElement, Select, Subquery
 
     from queries.scope import Scope
 
@@ -61,21 +61,31 @@ class LogIntegrity:
         moved = func.sum(cast(log.c.unweighted_rank, BigInteger) - log.c.weighted_rank)
         each = folded(log, moved.label("balance"), *stands_for(log, share)).subquery("retrieval")
         count = partial(counted, each, share)
+        found = select(
+            each.c.org_id,
+            count().label("retrievals"),
+            count(of=each.c.candidates).label("log_rows"),
+            count(each.c.complete).label("complete"),
+            count(sound(each)).label("sound"),
+            count(each.c.balance != 0).label("lopsided"),
+            count(each.c.candidates >= POOL).label("truncated"),
+            count(each.c.repeated).label("repeated"),
+            count(of=each.c.unusable).label("unusable"),
+            func.max(each.c.at).label("newest"),
+        ).group_by(each.c.org_id)
+        return found.order_by(each.c.org_id) if share >= WHOLE else self._with_newest(found.subquery("found"))
+
+    def _with_newest(self, found: Subquery) -> Select[Any]:
+        """Of a part of the log: also organizations that no retrieval was drawn of, each with its true newest."""
+        orgs = schema.organizations
+        counts = [func.coalesce(column, 0) for column in found.c if column.name not in ("org_id", "newest")]
+        # behind an offset, or the index would be asked twice
+        logged = select(orgs.c.id, newest_logged(self.scope).label("at")).offset(0).subquery("logged")
         return (
-            select(
-                each.c.org_id,
-                count(),
-                count(of=each.c.candidates),
-                count(each.c.complete),
-                count(sound(each)),
-                count(each.c.balance != 0),
-                count(each.c.candidates >= POOL),
-                count(each.c.repeated),
-                count(of=each.c.unusable),
-                func.max(each.c.at),
-            )
-            .group_by(each.c.org_id)
-            .order_by(each.c.org_id)
+            select(logged.c.id, *counts, logged.c.at)
+            .select_from(logged.outerjoin(found, found.c.org_id == logged.c.id))
+            .where(logged.c.at.is_not(None))
+            .order_by(logged.c.id)
         )
 
 

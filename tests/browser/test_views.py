@@ -62,3 +62,13 @@ def test_find_an_organization_keep_the_view_and_come_back_to_it(visit: Visit, se
     page.get_by_role("button", name="Open this view").click()
     expect(page).to_have_url(link, timeout=20_000)
     expect(page.get_by_text("Writers of the retrieval log")).to_be_visible(timeout=20_000)
+
+
+def test_the_one_thing_found_is_opened_by_keyboard(visit: Visit, server: AppServer) -> None:
+    """Buttons in a table are drawn on a canvas, where no key presses them."""
+    page = visit.open(server.url)
+    page.get_by_role("textbox", name="Find").focus()
+    page.keyboard.type("birch")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Open it").press("Enter", timeout=20_000)
+    expect(page).to_have_url(re.compile(r"\?org=org_b$"), timeout=20_000)

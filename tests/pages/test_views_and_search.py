@@ -77,6 +77,18 @@ class TestSavedViews:
             assert "You have saved no view yet" in texts(test)
         assert [row[1:] for row in owner.execute(VIEWS)] == [("Acme", "overview.py", "org=org_a&window=7d", False)]
 
+    def test_the_view_just_saved_is_the_one_whose_link_is_shown(
+        self, cluster: Cluster, store_database: str, address: str
+    ) -> None:
+        with writing(cluster, store_database, address, org="org_a") as test:
+            for name, org in (("a first", "org_a"), ("b second", "org_b")):
+                test.query_params["org"] = org
+                test.run()
+                test.text_input("view_name").set_value(name)
+                test.button("view_save").click().run()
+                assert any(f"/?org={org}" in code.value for code in test.code)
+                assert test.text_input("view_name").value == ""
+
     def test_a_view_opens_its_page_with_all_that_its_address_said(
         self, cluster: Cluster, store_database: str, address: str, owner: Owner
     ) -> None:
@@ -93,6 +105,26 @@ class TestSavedViews:
             assert [title.value for title in test.title] == ["Health"]
             assert "Aggregation passes" in texts(test)
             assert "Birch" in texts(test)
+
+    def test_a_viewer_saves_too_and_a_page_that_is_gone_is_told(
+        self, cluster: Cluster, store_database: str, address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
+        monkeypatch.setattr("controls.access.local_principal", lambda _: vera)
+        with writing(cluster, store_database, address) as test:
+            test.text_input("view_name").set_value("mine")
+            test.button("view_save").click().run()
+            assert "Saved." in texts(test)
+            owner.execute("update rankscope.saved_views set page = 'gone.py'")
+            test.run()
+            test.button("view_open").click().run()
+            assert "The page of this view no longer exists." in texts(test)
+            owner.execute("update rankscope.saved_views set page = 'health.py', query = 'org=org_b'")
+            test.run()
+            test.button("view_open").click().run()
+            assert "Unknown organization in this link" in texts(test)
+            assert "Birch" not in texts(test)
+        assert [row[0] for row in owner.execute(VIEWS)] == ["vera"]
 
     @pytest.mark.parametrize("name", ["", " ", "a\0b"], ids=["none", "blank", "nul"])
     def test_a_name_that_cannot_be_kept_is_told(

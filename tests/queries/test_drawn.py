@@ -119,5 +119,31 @@ class TestDrawn:
         assert health.set_index("org_id")["retrievals"].to_dict() == counts.to_dict()
         assert (health["complete"].tolist(), health["sound"].tolist()) == (overview["complete"].tolist(),) * 2
 
+    def test_the_newest_is_that_of_the_log_and_not_of_what_was_drawn(self, store: Store, owner: Owner) -> None:
+        """Also of an organization that nothing was drawn of: one row on the last page, which the draw leaves out."""
+        newest = sample.TODAY - timedelta(minutes=1)
+        last = {"org_a": newest - timedelta(minutes=1), "org_c": newest}
+        sample.add_organization(owner, "org_c")
+        for org, at in last.items():
+            owner.execute(
+                """insert into retrieval_ab_logs (org_id, retrieval_id, session_id, query_text, observation_id,
+                       relevance_score, feedback_weight, weighted_score, unweighted_rank, weighted_rank,
+                       weighting_enabled, created_at)
+                   values (%s, gen_random_uuid(), 's', 'last', gen_random_uuid(), 0.5, 1, 0.5, 0, 0, true, %s)""",
+                (org, at),
+            )
+        overview, health = (store.ask(kind(WINDOW, LONG)).set_index("org_id") for kind in (Overview, LogIntegrity))
+        assert [int(found["retrievals"]["org_c"]) for found in (overview, health)] == [0, 0]
+        last["org_b"] = sample.TODAY - timedelta(hours=1, seconds=1)
+        for found in (overview, health):
+            assert found["newest"].dt.to_pydatetime().tolist() == [last[str(org)] for org in found.index]
+        before = Scope.of_days(EVERYTHING, TODAY - timedelta(days=20), TODAY - timedelta(days=10))
+        assert store.ask(Overview(before, LONG))["newest"].isna().all()
+        assert store.ask(LogIntegrity(before, LONG)).empty
+
+    def test_what_none_of_those_drawn_has_is_none_and_not_unknown(self, store: Store) -> None:
+        drawn = store.ask(LogIntegrity(WINDOW, LONG))
+        assert drawn["repeated"].tolist() == drawn["unusable"].tolist() == [0, 0]
+
     def test_one_organization_is_counted(self, store: Store) -> None:
         assert store.ask(Overview(ONE, LONG)).iloc[0]["retrievals"] == RETRIEVALS
