@@ -27,13 +27,15 @@ NOWHERE = -1
 class Found:
     """Candidates in the order of the store, how many rows cannot be ranked by their numbers, and which legs answered.
 
-    ``scope_is_empty`` where there was nothing that any leg could have found.
+    ``scope_is_empty`` where there was nothing that any leg could have found; ``beside`` are the rows of what was also
+    asked.
     """
 
     candidates: Candidates
     unusable: int
     answered: frozenset[str]
     scope_is_empty: bool = False
+    beside: Sequence[Sequence[tuple[Any, ...]]] = ()
 
 
 def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datetime64 | None) -> Found:
