@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import errors as pg
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from psycopg.rows import tuple_row
 from sqlalchemy import event, exc
 
@@ -30,6 +32,19 @@ PAUSE = 1.0
 RV = TypeVar("RV")
 
 
+class WireVector(bytes):
+    """A vector as it travels: its dimensions, two unused bytes, and float32 in network order."""
+
+
+class _WireVectorDumper(Dumper):
+    """Bytes as they are; of which type they are the statement says, for each database numbers that type by itself."""
+
+    format = Format.BINARY
+
+    def dump(self, obj: WireVector) -> bytes:
+        return obj
+
+
 class DeadlineConnection(psycopg.Connection[Any]):
     """A connection that gives up on a server which neither answers nor closes.
 
@@ -41,6 +56,7 @@ class DeadlineConnection(psycopg.Connection[Any]):
 
     def __init__(self, pgconn: PGconn, row_factory: RowFactory[Any] = tuple_row) -> None:
         super().__init__(pgconn, row_factory)
+        self.adapters.register_dumper(WireVector, _WireVectorDumper)
         # statements that rounds have prepared, and their names on the server
         self.named: dict[Key, bytes] = {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -158,7 +159,7 @@ class _Asking:
     embeddings: bool = False
     sessions: bool = False
 
-    @property
+    @cached_property
     def vector(self) -> npt.NDArray[np.float32] | None:
         """The question's vector, if it points anywhere."""
         given = self.question.vector

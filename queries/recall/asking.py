@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from sqlalchemy import exc, literal_column, select
 
+from queries.connections import WireVector
 from queries.engine import AGGREGATE
 from queries.errors import StoreError
 from queries.recall.estimates import REMEMBERED, Estimates, expected, expecting, survey
@@ -90,7 +92,7 @@ class Asked:
 
     def values(self) -> dict[str, Any]:
         """What is bound when that statement runs."""
-        vector = None if self.vector is None else as_text(self.vector)
+        vector = None if self.vector is None else on_the_wire(self.vector)
         sizes = {"pool": self.pool, "candidates": self.candidates, "damping": self.damping}
         return {"org": self.org, "project": self.project, "vector": vector, **sizes}
 
@@ -176,9 +178,9 @@ def chosen_search(asked: Asked, expected: Estimates) -> Search:
     return Search.INDEX
 
 
-def as_text(vector: npt.NDArray[np.float32]) -> str:
-    """A vector as Postgres reads it, in one formatting: nine digits tell any two float32 apart."""
-    return f"[{','.join(['%.9g'] * vector.size)}]" % tuple(vector.tolist())
+def on_the_wire(vector: npt.NDArray[np.float32]) -> WireVector:
+    """A vector as pgvector receives it: writing it as text takes twenty times as long, and so does reading that."""
+    return WireVector(struct.pack(">HH", vector.size, 0) + vector.astype(">f4").tobytes())
 
 
 def read_rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -> Rows:

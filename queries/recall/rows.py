@@ -43,12 +43,12 @@ def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datet
     names = shape.names()
     column = dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
     places, scores = _legs(column, shape, len(rows))
-    relevance, weight, importance, memory_score = (
-        np.array(column[name], dtype=np.float64) for name in ("score", "weight", "importance", "memory_score")
-    )
-    sound = np.isfinite(relevance) & np.isfinite(weight) & np.isfinite(importance)
+    # one array of all numbers: making one costs as much as filling it
+    numbers = np.array([column[name] for name in ("score", "weight", "importance", "memory_score")], dtype=np.float64)
+    sound = np.isfinite(numbers[:3]).all(axis=0)
     if not sound.all():
-        relevance, weight, importance = (np.where(sound, given, 0.0) for given in (relevance, weight, importance))
+        numbers[:3, ~sound] = 0.0
+    relevance, weight, importance, memory_score = numbers
     candidates = Candidates(
         column["id"],
         query=query,
