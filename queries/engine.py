@@ -123,13 +123,26 @@ class Store:
 
         ``name`` shows in pg_stat_activity for as long as the snapshot is open; ``more`` are settings inside it.
         """
-        settings = reading_settings(reach, limit, principal, name, more)
+        settings = self.reading_settings(reach, limit, principal, name, more)
         with sentences():
             connection = _prepared(self.reader, settings, limit, SNAPSHOTS)
             try:
                 yield connection
             finally:
                 _give_back(connection)
+
+    def reading_settings(
+        self, reach: Reach, limit: float, principal: str = "", name: str | None = None, more: Local = None
+    ) -> dict[str, str]:
+        """What every read-only snapshot sets; reach and limits come last, so that nothing replaces them."""
+        settings = {
+            **(more or {}),
+            **LIMITS,
+            **reach.settings(),
+            "dash.principal": principal,
+            "statement_timeout": _milliseconds(limit),
+        }
+        return settings if name is None else settings | {"application_name": f"rankscope {name}"}
 
     @contextmanager
     def writing(self, reach: Reach, limit: float = AGGREGATE, name: str | None = None) -> Iterator[Connection]:
@@ -182,20 +195,6 @@ class Store:
         self.reader.dispose()
         if self.writer is not None:
             self.writer.dispose()
-
-
-def reading_settings(
-    reach: Reach, limit: float, principal: str = "", name: str | None = None, more: Local = None
-) -> dict[str, str]:
-    """What is set inside one read-only snapshot; reach and limits come last, so that nothing replaces them."""
-    settings = {
-        **(more or {}),
-        **LIMITS,
-        **reach.settings(),
-        "dash.principal": principal,
-        "statement_timeout": _milliseconds(limit),
-    }
-    return settings if name is None else settings | {"application_name": f"rankscope {name}"}
 
 
 def ask(connection: Connection, question: Question) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ExecStatus, Format
 
 from queries.connections import GRACE
-from queries.engine import reading_settings, sentences
+from queries.engine import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,12 +82,13 @@ def snapshot(
     store: Store, reach: Reach, limit: float, *, name: str, more: Mapping[str, str] | None = None
 ) -> Iterator[Snapshot]:
     """``Store.reading`` for those who know their questions beforehand: same reach, limits and deadline, fewer waits."""
+    settings = store.reading_settings(reach, limit, name=name, more=more)
     with sentences():
         borrowed = store.reader.raw_connection()
         raw: DeadlineConnection = borrowed.driver_connection  # type: ignore[assignment]
         raw.deadline = limit + GRACE
         try:
-            yield Snapshot(raw, reading_settings(reach, limit, name=name, more=more))
+            yield Snapshot(raw, settings)
         finally:
             if raw.closed:
                 borrowed.invalidate()

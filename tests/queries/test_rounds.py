@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from queries.confined import ConfinedStore
 from queries.engine import Store, make_engine
 from queries.errors import NOT_ANSWERING, StoreError
 from queries.rounds import MOST_NAMED, Snapshot, Statement, ask_at_once, snapshot
-from queries.scope import EVERYTHING, Reach
+from queries.scope import EVERYTHING, OutOfReachError, Reach
 from tests import sample
 
 if TYPE_CHECKING:
@@ -76,6 +77,18 @@ class TestOneSnapshot:
             assert snap.ask(ORGANIZATIONS, more={"enable_sort": "off"}, ends=True) == [[]]
             # it has ended: what is asked now is asked of a new one, in the same reach and with the same settings
             assert snap.ask(ORGANIZATIONS, setting("enable_sort"), ends=True) == [[("org_a",)], [("off",)]]
+
+    def test_a_confined_store_opens_none_beyond_its_reach(self, one: Store, owner: Owner) -> None:
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+        confined = ConfinedStore(one.reader, REACH)
+        for wider in (EVERYTHING, Reach.of(frozenset({"org_a", "org_b"})), Reach.of(frozenset({"org_b"}))):
+            with pytest.raises(OutOfReachError), snapshot(confined, wider, 1.0, name="test"):
+                pass
+            with pytest.raises(OutOfReachError), confined.reading(wider):
+                pass
+        with snapshot(confined, REACH, 1.0, name="test") as snap:
+            assert snap.ask(ORGANIZATIONS, ends=True) == [[("org_a",)]]
 
     def test_nothing_can_be_written(self, one: Store) -> None:
         with pytest.raises(StoreError) as caught, snapshot(one, EVERYTHING, 1.0, name="test") as snap:
