@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from queries.engine import AGGREGATE, Store
+from queries.engine import Store
 from queries.scope import OutOfReachError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Engine
 
     from queries.engine import Local
     from queries.scope import Reach
@@ -24,12 +21,10 @@ class ConfinedStore(Store):
         super().__init__(reader)
         self.reach = reach
 
-    @contextmanager
-    def reading(
-        self, reach: Reach, limit: float = AGGREGATE, principal: str = "", name: str | None = None, more: Local = None
-    ) -> Iterator[Connection]:
-        """A snapshot as every store opens it, if the caller may see all of its reach."""
+    def reading_settings(
+        self, reach: Reach, limit: float, principal: str = "", name: str | None = None, more: Local = None
+    ) -> dict[str, str]:
+        """What every snapshot sets, if the caller may see all of its reach: without it none can be opened."""
         if not reach.within(self.reach):
             raise OutOfReachError
-        with super().reading(reach, limit, principal, name, more) as connection:
-            yield connection
+        return super().reading_settings(reach, limit, principal, name, more)

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import errors as pg
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
+from psycopg.rows import tuple_row
 from sqlalchemy import event, exc
 
 from queries.errors import DeadlineError
 
 if TYPE_CHECKING:
     from psycopg.abc import PQGen
+    from psycopg.pq.abc import PGconn
+    from psycopg.rows import RowFactory
     from sqlalchemy import Engine
     from sqlalchemy.pool import ConnectionPoolEntry
+
+    Key = tuple[bytes, tuple[int, ...]]  # text and types of parameters
 
 GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
 PING = 1.0
@@ -25,6 +32,19 @@ PAUSE = 1.0
 RV = TypeVar("RV")
 
 
+class WireVector(bytes):
+    """A vector as it travels: its dimensions, two unused bytes, and float32 in network order."""
+
+
+class _WireVectorDumper(Dumper):
+    """Bytes as they are; of which type they are the statement says, for each database numbers that type by itself."""
+
+    format = Format.BINARY
+
+    def dump(self, obj: WireVector) -> bytes:
+        return obj
+
+
 class DeadlineConnection(psycopg.Connection[Any]):
     """A connection that gives up on a server which neither answers nor closes.
 
@@ -33,6 +53,12 @@ class DeadlineConnection(psycopg.Connection[Any]):
     """
 
     deadline: float = 5.0 + GRACE
+
+    def __init__(self, pgconn: PGconn, row_factory: RowFactory[Any] = tuple_row) -> None:
+        super().__init__(pgconn, row_factory)
+        self.adapters.register_dumper(WireVector, _WireVectorDumper)
+        # statements that rounds have prepared, and their names on the server
+        self.named: dict[Key, bytes] = {}
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Wait for the server, at most until the deadline."""
@@ -52,9 +78,16 @@ def ping_after_a_pause(engine: Engine) -> None:
             raw.deadline = PING
             record.info["used"] = time.monotonic()
 
+    found_dead = 0.0
+
+    def died(_raw: DeadlineConnection, _record: ConnectionPoolEntry, _error: BaseException | None) -> None:
+        nonlocal found_dead
+        found_dead = time.monotonic()
+
     def taken(raw: DeadlineConnection, record: ConnectionPoolEntry, _proxy: object) -> None:
         used = record.info.pop("used", None)
-        if used is None or time.monotonic() - used < PAUSE:
+        # Where one has died since, the others have probably died with it.
+        if used is None or used > max(time.monotonic() - PAUSE, found_dead):
             return
         try:
             engine.dialect.do_ping(raw)  # type: ignore[arg-type]
@@ -63,3 +96,4 @@ def ping_after_a_pause(engine: Engine) -> None:
 
     event.listen(engine, "checkin", put_back)
     event.listen(engine, "checkout", taken)
+    event.listen(engine, "invalidate", died)

@@ -44,6 +44,8 @@ SNAPSHOTS = (IsolationLevel.REPEATABLE_READ, True)
 # A change has to see what those committed whom it waited for; a store that is set to read-only stays so.
 CHANGES = (IsolationLevel.READ_COMMITTED, None)
 
+PREPARED_AFTER = 5  # psycopg's own: changes of one kind follow one another
+
 # Repeated here because a login that is not one of our roles has none of them set; times are told in UTC.
 LIMITS = {
     "lock_timeout": "1000",
@@ -121,6 +123,18 @@ class Store:
 
         ``name`` shows in pg_stat_activity for as long as the snapshot is open; ``more`` are settings inside it.
         """
+        settings = self.reading_settings(reach, limit, principal, name, more)
+        with sentences():
+            connection = _prepared(self.reader, settings, limit, SNAPSHOTS)
+            try:
+                yield connection
+            finally:
+                _give_back(connection)
+
+    def reading_settings(
+        self, reach: Reach, limit: float, principal: str = "", name: str | None = None, more: Local = None
+    ) -> dict[str, str]:
+        """What every read-only snapshot sets; reach and limits come last, so that nothing replaces them."""
         settings = {
             **(more or {}),
             **LIMITS,
@@ -128,14 +142,7 @@ class Store:
             "dash.principal": principal,
             "statement_timeout": _milliseconds(limit),
         }
-        if name is not None:
-            settings["application_name"] = f"rankscope {name}"
-        with _sentences():
-            connection = _prepared(self.reader, settings, limit, SNAPSHOTS)
-            try:
-                yield connection
-            finally:
-                _give_back(connection)
+        return settings if name is None else settings | {"application_name": f"rankscope {name}"}
 
     @contextmanager
     def writing(self, reach: Reach, limit: float = AGGREGATE, name: str | None = None) -> Iterator[Connection]:
@@ -148,7 +155,7 @@ class Store:
         settings = {**LIMITS, **WRITE_LIMITS, **reach.settings(), "statement_timeout": _milliseconds(limit)}
         if name is not None:
             settings["application_name"] = f"rankscope {name}"
-        with _sentences():
+        with sentences():
             connection = _prepared(self.writer, settings, limit, CHANGES)
             try:
                 yield connection
@@ -244,6 +251,8 @@ def _prepare(connection: Connection, settings: dict[str, str], limit: float, mod
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     raw.deadline = limit + GRACE
     raw.isolation_level, raw.read_only = mode
+    # A snapshot ends in a rollback, with which psycopg has the server forget what it prepared itself, and all else.
+    raw.prepare_threshold = None if mode is SNAPSHOTS else PREPARED_AFTER
     set_local(connection, settings)
 
 
@@ -263,7 +272,8 @@ def answers(engine: Engine, *, limit: float) -> bool:
 
 
 @contextmanager
-def _sentences() -> Generator[None]:
+def sentences() -> Generator[None]:
+    """Whatever goes wrong with the store inside comes out as a ``StoreError``."""
     try:
         yield
     except (exc.SQLAlchemyError, psycopg.Error) as error:

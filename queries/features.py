@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import text
-
 from queries.organizations import LONGEST_FEATURES, FlagStates, flag_states
+from queries.rounds import Statement, ask_at_once
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, TextClause
+    from sqlalchemy import Connection
 
-# Every retrieval asks this: as text, because building the statement anew would take as long as its answer.
-FLAGS = text("select left(cast(features as text), :longest) from organizations where id = :org")
+    from queries.connections import DeadlineConnection
+    from queries.rounds import Rows
+
+FLAGS = b"select left(cast(features as text), $1::int) from organizations where id = $2::text"
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,16 @@ class FlagsOf:
 
     org_id: str
 
-    def statement(self) -> TextClause:
-        """Cut where a value is no longer a set of flags."""
-        return FLAGS.bindparams(org=self.org_id, longest=LONGEST_FEATURES)
+    def statement(self) -> Statement:
+        """Cut where a value is no longer a set of flags; every retrieval asks this, together with its recall."""
+        return Statement(FLAGS, (LONGEST_FEATURES, self.org_id))
 
     def read(self, connection: Connection) -> FlagStates:
-        """What is set; an organization that is not there has set nothing."""
-        features: str | None = connection.execute(self.statement()).scalar_one_or_none()
-        return flag_states(features)
+        """What is set, inside a snapshot that is already open."""
+        raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+        return self.states(ask_at_once(raw, [self.statement()])[0])
+
+    @staticmethod
+    def states(rows: Rows) -> FlagStates:
+        """What is set by the answer; an organization that is not there has set nothing."""
+        return flag_states(rows[0][0] if rows else None)

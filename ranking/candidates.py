@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Self
@@ -34,17 +34,22 @@ class Candidates:
         legs: Sequence[str] = (),
         **columns: object,
     ) -> None:
-        unknown = [name for name in columns if name not in COLUMNS]
-        if unknown:
-            raise ValueError(f"unknown column {unknown[0]!r}; columns are {', '.join(COLUMNS)}")
         self.ids: Column = labels("ids", ids)
         self.query = query
         self.now = None if now is None else instant("now", now)
         self.legs = tuple(legs)
-        self._columns = {name: COLUMNS[name](name, values) for name, values in columns.items() if values is not None}
-        for name, values in self._columns.items():
+        self._columns = self._checked(columns)
+
+    def _checked(self, columns: Mapping[str, object]) -> dict[str, Any]:
+        """The columns that are given, each as COLUMNS says and as long as the ids."""
+        unknown = [name for name in columns if name not in COLUMNS]
+        if unknown:
+            raise ValueError(f"unknown column {unknown[0]!r}; columns are {', '.join(COLUMNS)}")
+        checked = {name: COLUMNS[name](name, values) for name, values in columns.items() if values is not None}
+        for name, values in checked.items():
             if len(values) != len(self.ids):
                 raise ValueError(f"column {name!r}: expected {len(self.ids)} rows as ids has, found {len(values)}")
+        return checked
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -106,8 +111,11 @@ class Candidates:
         return self.now
 
     def with_columns(self, **columns: object) -> Self:
-        """These candidates with columns added or replaced; the others are shared, not copied."""
-        return type(self)(self.ids, query=self.query, now=self.now, legs=self.legs, **{**self._columns, **columns})
+        """These candidates with columns added or replaced, or left out by None; the others are shared as they are."""
+        merged = {**self._columns, **self._checked(columns)}
+        changed = copy(self)
+        changed.__dict__["_columns"] = {k: values for k, values in merged.items() if columns.get(k, values) is not None}
+        return changed
 
     def with_number(self, name: str, row: int, number: float) -> Self:
         """These candidates with one number of one row replaced; nothing is checked again, so it can be tried often."""

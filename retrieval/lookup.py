@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from queries.engine import LIST
 from queries.errors import StoreError
+from queries.features import FlagsOf
 from queries.scope import is_storable
 from ranking.mmr import Mmr
 from ranking.presets import LIVE
@@ -63,15 +64,15 @@ def look_up(
         )
     stages = LIVE if pipeline is None else tuple(pipeline)
     question = question_of(session, stages, text=text, vector=vector, at=at)
-    seen: list[Flags] = []
-    together = replace(question, also=lambda connection: seen.append(read_flags(connection, session.org_id)))
+    asked = FlagsOf(session.org_id)
     try:
-        recalled = recall(store, session.reach, together, way_for(stages))
+        recalled = recall(store, session.reach, replace(question, also=asked.statement()), way_for(stages))
     except StoreError as error:
         if error.kind in OF_ONE_QUESTION:
             return _one_by_one(store, session, question, way_for(stages))
         return LookedUp(Flags(), None, _failure(error))
-    return LookedUp(seen[-1], recalled, None, (*_unreadable(seen[-1]), *recalled.degraded))
+    flags = Flags.of(asked.states(recalled.beside))
+    return LookedUp(flags, recalled, None, (*_unreadable(flags), *recalled.degraded))
 
 
 def question_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,15 +19,15 @@ from ranking import ReciprocalRankFusion, ScoreFusion, candidate_pool, leg_pool,
 from ranking.fusion import DEFAULT_K
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
     import numpy.typing as npt
-    from sqlalchemy import Connection
 
     from queries.engine import Store
     from queries.recall.standing import Standing
+    from queries.rounds import Rows, Statement
     from queries.scope import Reach
     from ranking import Candidates
     from ranking.ranking import Stage
@@ -49,8 +50,8 @@ class RecallQuestion:
     """A question to the memory of one organization or project; ``k`` is how many the pipeline wants in the end.
 
     Without a vector only the keyword leg answers. ``embeddings`` brings the stored vectors along, for MMR;
-    ``sessions`` those that only their turns were found of, for session support (eight routes only); ``also`` is called
-    with the snapshot's connection before anything else, perhaps more than once.
+    ``sessions`` those that only their turns were found of, for session support (eight routes only); ``also`` is asked
+    beside it in the same snapshot.
     """
 
     org_id: str
@@ -61,7 +62,7 @@ class RecallQuestion:
     now: datetime | None = None
     embeddings: bool = False
     sessions: bool = False
-    also: Callable[[Connection], object] | None = None
+    also: Statement | None = None
 
     def __post_init__(self) -> None:
         if self.k < 0:
@@ -72,11 +73,12 @@ class RecallQuestion:
 
 @dataclass(frozen=True, eq=False)
 class Recalled:
-    """Candidates by score and then id, the way they came, and what was not as it should be."""
+    """Candidates by score and then id, the way they came, what was not as it should be, and what was asked beside."""
 
     candidates: Candidates
     way: str
     degraded: tuple[str, ...] = ()
+    beside: Rows = ()
 
     @property
     def routes(self) -> list[dict[str, int]]:
@@ -157,7 +159,7 @@ class _Asking:
     embeddings: bool = False
     sessions: bool = False
 
-    @property
+    @cached_property
     def vector(self) -> npt.NDArray[np.float32] | None:
         """The question's vector, if it points anywhere."""
         given = self.question.vector
@@ -199,7 +201,8 @@ class _Asking:
         if vector is not None and compares and self.pool and not met and not found.scope_is_empty:
             degraded.append(f"no stored vector has {vector.size} dimensions: {KEYWORD_ONLY}")
         by_vector = met or (compares and found.scope_is_empty)
-        return Recalled(found.candidates, way if by_vector else f"{way} by keyword", tuple(degraded))
+        beside = found.beside[0] if found.beside else ()
+        return Recalled(found.candidates, way if by_vector else f"{way} by keyword", tuple(degraded), beside)
 
 
 def _asking(question: RecallQuestion, way: Way) -> _Asking:

@@ -1,30 +1,36 @@
-"""One recall in one snapshot: estimate, choose how to search, ask, and ask exactly where an index came up short."""
+"""One recall: estimate, choose how to search, ask, and ask anew and exactly where an index came up short."""
 
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from sqlalchemy import exc, literal_column, select
 
-from queries.engine import AGGREGATE, set_local
+from queries.connections import WireVector
+from queries.engine import AGGREGATE
 from queries.errors import StoreError
-from queries.recall.estimates import REMEMBERED, Estimates, estimates
+from queries.recall.estimates import REMEMBERED, Estimates, expected, expecting, survey
 from queries.recall.keywords import keywords
 from queries.recall.legs import OBSERVATIONS, ROUTES, Search, mine
 from queries.recall.rows import Found, found
-from queries.recall.statements import Shape
+from queries.recall.statements import Shape, numbered
+from queries.rounds import Statement, ask_at_once, snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Connection
 
+    from queries.connections import DeadlineConnection
     from queries.engine import Store
+    from queries.rounds import Rows
     from queries.scope import Reach
 
 # A generic plan could not use a partial index, and a parallel one takes other callers' cores.
@@ -59,7 +65,7 @@ class Asked:
     damping: float = 0.0
     embeddings: bool = False
     sessions: bool = False
-    also: Callable[[Connection], object] | None = None  # asked in the same snapshot: one of its own costs as much again
+    also: Statement | None = None  # asked in the same round trip: one of its own costs as much again
 
     @property
     def by_vector(self) -> bool:
@@ -86,7 +92,7 @@ class Asked:
 
     def values(self) -> dict[str, Any]:
         """What is bound when that statement runs."""
-        vector = None if self.vector is None else as_text(self.vector)
+        vector = None if self.vector is None else on_the_wire(self.vector)
         sizes = {"pool": self.pool, "candidates": self.candidates, "damping": self.damping}
         return {"org": self.org, "project": self.project, "vector": vector, **sizes}
 
@@ -96,47 +102,48 @@ def ask(store: Store, reach: Reach, asked: Asked) -> Found:
     try:
         return _ask(store, reach, asked)
     except StoreError as error:
-        if error.kind == "silent" or not _was_cut(error.__cause__):
+        if error.kind == "silent" or not _can_be_repeated(error.__cause__):
             raise
         return _ask(store, reach, asked)
 
 
-def _was_cut(error: BaseException | None) -> bool:
+def _can_be_repeated(error: BaseException | None) -> bool:
+    """Whether the connection was cut, or the server has forgotten a statement that was prepared on it."""
     if isinstance(error, exc.DBAPIError):
         return error.connection_invalidated
-    return isinstance(error, psycopg.OperationalError) and not isinstance(error, psycopg.errors.QueryCanceled)
+    forgotten, late = psycopg.errors.InvalidSqlStatementName, psycopg.errors.QueryCanceled
+    return isinstance(error, (psycopg.OperationalError, forgotten)) and not isinstance(error, late)
 
 
 def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
     by_keyword = "lexical" in asked.legs
     known = None if by_keyword else REMEMBERED.get(store, asked.org, asked.project)
     search = None if known is None else chosen_search(asked, known)
-    settings = SETTINGS if search is None or known is None else _settings(asked, search, known)
-    with store.reading(reach, AGGREGATE, name="recall", more=settings) as connection:
-        if asked.also is not None:
-            asked.also(connection)
-        expected = known or estimates(connection, asked.org, asked.project, asked.text if by_keyword else "")
-        if known is None:
-            REMEMBERED.put(store, asked.org, asked.project, expected)
-        if search is None:
-            search = chosen_search(asked, expected)
-            set_local(connection, _settings(asked, search, expected))
-        terms = keywords(expected)
+    more = SETTINGS if search is None or known is None else _settings(asked, search, known)
+    also = [] if asked.also is None else [asked.also]
+    with snapshot(store, reach, AGGREGATE, name="recall", more=more) as snap:
+        beside: list[Rows] = []
+        if known is None or search is None:
+            *beside, surveyed = snap.ask(*also, survey(asked.text if by_keyword else ""))
+            (planned,) = snap.ask(expecting(asked.org, asked.project, surveyed))
+            known = expected(surveyed, planned, in_project=asked.project is not None)
+            REMEMBERED.put(store, asked.org, asked.project, known)
+            search = chosen_search(asked, known)
+            more, also = _settings(asked, search, known), []
+        terms = keywords(known)
         legs = tuple(leg for leg in asked.legs if ROUTES[leg] is not None or terms is not None)
         if not legs:
-            return found([], Shape(asked.legs, embeddings=False), asked.text, asked.now)
-        bound = asked.values() | ({} if terms is None else terms.values(asked.pool))
-        shape = asked.shape(legs, search, expected.indexed(asked.dimensions))
-        rows = read_rows(connection, shape, bound)
+            nothing = found([], Shape(asked.legs, embeddings=False), asked.text, asked.now)
+            return replace(nothing, beside=beside)
+        values = asked.values() | ({} if terms is None else terms.values(asked.pool))
+        shape = asked.shape(legs, search, known.indexed(asked.dimensions))
+        *with_rows, rows = snap.ask(*also, shape.bound(values), more=more, ends=True)
         if search is Search.INDEX and _is_short(rows, asked, shape):
             exact = Search.ORGANIZATION if asked.project is None else Search.PROJECT
-            set_local(connection, _settings(asked, exact, expected))
             shape = asked.shape(legs, exact)
-            rows = read_rows(connection, shape, bound)
-        is_empty = not rows and connection.execute(_anything(asked), asked.values()).first() is None
-        # Nothing was written, but a rollback would make the driver forget every statement it has prepared.
-        connection.commit()
-    return replace(found(rows, shape, asked.text, asked.now), scope_is_empty=is_empty)
+            (rows,) = snap.ask(shape.bound(values), more=_settings(asked, exact, known), ends=True)
+        is_empty = not rows and not snap.ask(_anything(asked), ends=True)[0]
+    return replace(found(rows, shape, asked.text, asked.now), scope_is_empty=is_empty, beside=beside or with_rows)
 
 
 def _settings(asked: Asked, search: Search, expected: Estimates) -> dict[str, str]:
@@ -171,27 +178,33 @@ def chosen_search(asked: Asked, expected: Estimates) -> Search:
     return Search.INDEX
 
 
-def as_text(vector: npt.NDArray[np.float32]) -> str:
-    """A vector as Postgres reads it, in one formatting: nine digits tell any two float32 apart."""
-    return f"[{','.join(['%.9g'] * vector.size)}]" % tuple(vector.tolist())
+def on_the_wire(vector: npt.NDArray[np.float32]) -> WireVector:
+    """A vector as pgvector receives it: writing it as text takes twenty times as long, and so does reading that."""
+    return WireVector(struct.pack(">HH", vector.size, 0) + vector.astype(">f4").tobytes())
 
 
-def read_rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+def read_rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -> Rows:
     """The rows of a shape's statement, inside a snapshot that is already open."""
-    statement, fixed = shape.compiled()
-    raw: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     try:
-        return raw.execute(statement, {**fixed, **values}).fetchall()
-    except psycopg.Error:
+        return ask_at_once(raw, [shape.bound(values)])[0]
+    finally:
         if raw.closed:
             # The pool must not try to end the transaction of a connection that is gone.
             connection.invalidate()
-        raise
 
 
-def _anything(asked: Asked) -> Select[Any]:
-    of_scope = mine(OBSERVATIONS, in_project=asked.project is not None)
-    return select(literal_column("1")).where(of_scope).limit(literal_column("1"))
+def _anything(asked: Asked) -> Statement:
+    text, names, fixed = _any_of_scope(in_project=asked.project is not None)
+    values = {**fixed, **asked.values()}
+    return Statement(text, [values[name] for name in names])
+
+
+@cache
+def _any_of_scope(*, in_project: bool) -> tuple[bytes, tuple[str, ...], Mapping[str, Any]]:
+    return numbered(
+        select(literal_column("1")).where(mine(OBSERVATIONS, in_project=in_project)).limit(literal_column("1"))
+    )
 
 
 def _is_short(rows: Sequence[Sequence[Any]], asked: Asked, shape: Shape) -> bool:

@@ -5,40 +5,38 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from psycopg import sql
-from sqlalchemy import text
-
+from queries.rounds import Statement, ask_at_once
 from queries.schema import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    import psycopg
     from sqlalchemy import Connection
 
+    from queries.connections import DeadlineConnection
     from queries.engine import Store
+    from queries.rounds import Rows
 
 LONGEST_QUESTION = 16_000  # characters of a question that are read for terms; a page of text has 3 000
 MOST_TERMS = 64  # distinct terms of a question that are looked at, in the order they were written
 
 # Stop words and metacharacters are gone in a tsvector: what comes out are words, whatever went in.
-SURVEY = text(
-    """select greatest(reltuples, 0)::float8,
-              array(select lexeme from unnest(to_tsvector('english', :question))
-                     order by positions[1], lexeme limit :most),
+SURVEY = b"""select greatest(reltuples, 0)::float8,
+              array(select lexeme from unnest(to_tsvector('english', $1::text))
+                     order by positions[1], lexeme limit $2::int),
               array(select pg_get_indexdef(i.indexrelid) from pg_index i join pg_class x on x.oid = i.indexrelid
                      where i.indrelid = 'observation_embeddings'::regclass and i.indisvalid
                        and x.relam in (select oid from pg_am where amname in ('hnsw', 'ivfflat')))
          from pg_class where oid = 'observations'::regclass"""
-)
 
-ALL = sql.SQL("select from observations")
-MINE = sql.SQL("select from observations where org_id = {org} and status = 'active'")
-OF_PROJECT = sql.SQL("select from observations where org_id = {org} and project_id = {project} and status = 'active'")
-WITH_TERM = sql.SQL("select from observations where search @@ {term}::tsquery")
+ALL = "select from observations"
+MINE = "select from observations where org_id = $1::text and status = 'active'"
+OF_PROJECT = "select from observations where org_id = $1::text and project_id = $2::text and status = 'active'"
+WITH_TERM = "select from observations where search @@ ${}::tsquery"
 
 
 @dataclass(frozen=True)
@@ -63,22 +61,42 @@ def indexed_routes(definitions: Iterable[str], dimensions: int) -> frozenset[str
 
 
 def estimates(connection: Connection, org: str, project: str | None, question: str) -> Estimates:
-    """The estimates for one recall; an empty question has no terms."""
-    stored, found, indexes = connection.execute(SURVEY, {"question": _readable(question), "most": MOST_TERMS}).one()
-    parts = [
-        ALL,
-        MINE.format(org=sql.Literal(org)),
-        *(WITH_TERM.format(term=sql.Literal(as_query(term))) for term in found),
-    ]
-    if project is not None:
-        parts.append(OF_PROJECT.format(org=sql.Literal(org), project=sql.Literal(project)))
-    every, mine, *others = _planned_rows(connection, parts)
+    """The estimates for one recall inside a snapshot that is already open; an empty question has no terms."""
+    raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+    (surveyed,) = ask_at_once(raw, [survey(question)])
+    (planned,) = ask_at_once(raw, [expecting(org, project, surveyed)])
+    return expected(surveyed, planned, in_project=project is not None)
+
+
+def survey(question: str) -> Statement:
+    """What asks for the size of the store, the terms of a question, and the indexes there are."""
+    return Statement(SURVEY, (_readable(question), MOST_TERMS))
+
+
+def expecting(org: str, project: str | None, surveyed: Rows) -> Statement:
+    """What asks how many rows the planner expects of the store, the organization, each term and the project."""
+    terms = [as_query(term) for term in surveyed[0][1]]
+    names = [org] if project is None else [org, project]
+    return Statement(_explain(len(terms), in_project=project is not None), [*names, *terms], is_kept=False)
+
+
+@lru_cache(maxsize=2 * (MOST_TERMS + 1))
+def _explain(terms: int, *, in_project: bool) -> bytes:
+    first = 3 if in_project else 2
+    parts = [ALL, MINE, *(WITH_TERM.format(first + n) for n in range(terms)), *([OF_PROJECT] if in_project else [])]
+    return f"explain (format json, costs true) {' union all '.join(parts)}".encode()
+
+
+def expected(surveyed: Rows, planned: Rows, *, in_project: bool) -> Estimates:
+    """The estimates that two such answers amount to."""
+    stored, terms, indexes = surveyed[0]
+    every, mine, *others = _planned_rows(planned)
     # Row security thins out every part alike, so only ratios mean anything.
     return Estimates(
         stored=max(stored, every),
         organization=mine / every,
-        project=mine / every if project is None else others.pop() / every,
-        terms=tuple((term, rows / every) for term, rows in zip(found, others, strict=True)),
+        project=others.pop() / every if in_project else mine / every,
+        terms=tuple((term, rows / every) for term, rows in zip(terms, others, strict=True)),
         indexes=tuple(indexes),
     )
 
@@ -93,12 +111,9 @@ def as_query(term: str) -> str:
     return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def _planned_rows(connection: Connection, parts: Sequence[sql.Composable]) -> list[float]:
+def _planned_rows(plan: Rows) -> list[float]:
     """How many rows the planner expects of each part; at least one each, so that ratios exist."""
-    raw: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
-    statement = sql.SQL("explain (format json, costs true) {parts}").format(parts=sql.SQL(" union all ").join(parts))
-    plan = raw.execute(statement).fetchone()
-    members = [part for part in plan[0][0]["Plan"]["Plans"] if part["Parent Relationship"] == "Member"]  # type: ignore[index]
+    members = [part for part in plan[0][0][0]["Plan"]["Plans"] if part["Parent Relationship"] == "Member"]
     return [max(float(part["Plan Rows"]), 1.0) for part in members]
 
 

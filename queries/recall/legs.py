@@ -78,7 +78,7 @@ def vector_leg(route: str, dimensions: int, search: Search, *, in_project: bool,
     ``carried`` are columns of the observations that come along, so that nobody looks the rows up again. Routes and
     dimensions stand in the text: bound, they would hide the partial index from the planner.
     """
-    asked = cast(bindparam("vector", type_=Text), VECTOR(dimensions))
+    asked = cast(bindparam("vector", type_=VECTOR), VECTOR(dimensions))
     of_route = and_(
         EMBEDDINGS.c.org_id == ORG,
         EMBEDDINGS.c.route == literal_column(f"'{route}'"),

@@ -27,13 +27,15 @@ NOWHERE = -1
 class Found:
     """Candidates in the order of the store, how many rows cannot be ranked by their numbers, and which legs answered.
 
-    ``scope_is_empty`` where there was nothing that any leg could have found.
+    ``scope_is_empty`` where there was nothing that any leg could have found; ``beside`` are the rows of what was also
+    asked.
     """
 
     candidates: Candidates
     unusable: int
     answered: frozenset[str]
     scope_is_empty: bool = False
+    beside: Sequence[Sequence[tuple[Any, ...]]] = ()
 
 
 def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datetime64 | None) -> Found:
@@ -41,12 +43,12 @@ def found(rows: Sequence[Sequence[Any]], shape: Shape, query: str, now: np.datet
     names = shape.names()
     column = dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
     places, scores = _legs(column, shape, len(rows))
-    relevance, weight, importance, memory_score = (
-        np.array(column[name], dtype=np.float64) for name in ("score", "weight", "importance", "memory_score")
-    )
-    sound = np.isfinite(relevance) & np.isfinite(weight) & np.isfinite(importance)
+    # one array of all numbers: making one costs as much as filling it
+    numbers = np.array([column[name] for name in ("score", "weight", "importance", "memory_score")], dtype=np.float64)
+    sound = np.isfinite(numbers[:3]).all(axis=0)
     if not sound.all():
-        relevance, weight, importance = (np.where(sound, given, 0.0) for given in (relevance, weight, importance))
+        numbers[:3, ~sound] = 0.0
+    relevance, weight, importance, memory_score = numbers
     candidates = Candidates(
         column["id"],
         query=query,

@@ -110,7 +110,7 @@ def _leg(
     connection: Connection, asked: Asked, name: str, terms: Keywords | None, values: dict[str, Any]
 ) -> LegStanding:
     route, in_project = ROUTES[name], asked.project is not None
-    bound = {**asked.values(), **values, "last": max(asked.pool - 1, 0)}
+    bound = {**asked.values(), **values, "vector": asked.vector, "last": max(asked.pool - 1, 0)}
     if route is None:
         if terms is None:
             return LegStanding(name, asked.pool, 0)

@@ -25,6 +25,7 @@ from sqlalchemy.dialects.postgresql import psycopg
 
 from queries.moments import datable_microseconds
 from queries.recall.legs import EMBEDDINGS, OBSERVATIONS, ORG, ROUTES, Search, keyword_leg, mine, vector_leg
+from queries.rounds import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,18 +98,25 @@ class Shape:
         """
         return _statement(self)
 
-    def compiled(self) -> tuple[bytes, Mapping[str, Any]]:
-        """The statement's text for the driver, and what its text binds beside the values.
+    def bound(self, values: Mapping[str, Any]) -> Statement:
+        """The statement's text with values for its parameters, as the server takes it.
 
         SQLAlchemy takes longer to find a statement of this size in its cache than Postgres takes to answer it.
         """
-        return _compiled(self)
+        text, names, fixed = _compiled(self)
+        bound = {**fixed, **values}
+        return Statement(text, [bound[name] for name in names])
+
+
+def numbered(statement: Select[Any]) -> tuple[bytes, tuple[str, ...], Mapping[str, Any]]:
+    """The text of a statement with numbered parameters, their names in that order, and the values that some have."""
+    found = statement.compile(dialect=psycopg.dialect(paramstyle="numeric_dollar"))  # type: ignore[no-untyped-call]
+    return str(found).encode(), tuple(found.positiontup or ()), found.params
 
 
 @cache
-def _compiled(shape: Shape) -> tuple[bytes, Mapping[str, Any]]:
-    found = _statement(shape).compile(dialect=psycopg.dialect())  # type: ignore[no-untyped-call]
-    return str(found).encode(), found.params
+def _compiled(shape: Shape) -> tuple[bytes, tuple[str, ...], Mapping[str, Any]]:
+    return numbered(_statement(shape))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -23,6 +24,7 @@ from sqlalchemy import exc, text
 from queries.engine import Store, make_engine
 from queries.errors import StoreError
 from queries.isolation import gap
+from queries.rounds import Statement, snapshot
 from queries.scope import EVERYTHING, NOTHING, Reach
 from tests import sample
 
@@ -195,6 +197,18 @@ class PooledReads(RuleBasedStateMachine):
         except exc.SQLAlchemyError:
             return  # an error or a kill came before; a connection in that state shows nothing
         assert seen == {org for org in ORGS if reach.allows(org)}
+
+    @precondition(lambda self: len(self.open) < self.limit)
+    @rule(
+        orgs=st.one_of(st.none(), st.sets(st.sampled_from([*ORGS, "nobody"]))), ends=st.booleans(), fails=st.booleans()
+    )
+    def read_at_once(self, orgs: set[str] | None, ends: bool, fails: bool) -> None:  # noqa: FBT001 - drawn by name
+        reach = Reach.of(None if orgs is None else frozenset(orgs))
+        with suppress(StoreError), snapshot(self.store, reach, 5.0, name="round") as snap:
+            (seen,) = snap.ask(Statement(b"select id from organizations"), ends=ends)
+            assert {org for (org,) in seen} == {org for org in ORGS if reach.allows(org)}
+            if fails:
+                snap.ask(Statement(b"select 1 / 0"))
 
     @precondition(lambda self: self.open)
     @rule(which=st.integers(0, 2))
