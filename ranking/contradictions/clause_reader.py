@@ -43,7 +43,7 @@ class ClauseReader:
         self.cue = find_cue(tokens, self.lowers)
         self.words: dict[str, Word] = {}
         self.slots: list[Slot] = []
-        self.beside = Neighbours({}, [])
+        self.beside = Neighbours(self.words, [])
         self.said: dict[str, Span] = {}
         self.sequence: list[object] = []
         self.negation: list[Span] = []
@@ -113,19 +113,23 @@ class ClauseReader:
             self.conditional = False
             if self.head:
                 # what comes before the subject, "Every Friday, …", is not part of it
-                self.words = {key: word._replace(head=False) for key, word in self.words.items()}
-                self.slots = [slot._replace(head=False) for slot in self.slots]
+                self._mark_heads(head=False)
         elif token.text == ":":
             # "Email 4:" says which
             self.slots = [slot._replace(which=True) for slot in self.slots]
             if at + 1 == len(self.tokens):
                 return
             # what stands before a colon is what the rest is said of
-            self.words = {key: word._replace(head=True) for key, word in self.words.items()}
-            self.slots = [slot._replace(head=True) for slot in self.slots]
+            self._mark_heads(head=True)
             if self.head or "order" in self.marks:
                 self.marks.add("listed")
             self.head = False
+
+    def _mark_heads(self, *, head: bool) -> None:
+        """Note whether all that was read so far is part of the subject."""
+        for key, word in self.words.items():
+            self.words[key] = word._replace(head=head)
+        self.slots = [slot._replace(head=head) for slot in self.slots]
 
     def _value(self, at: int) -> bool:
         found = value_at(self.tokens, at)
@@ -297,7 +301,4 @@ class ClauseReader:
     def _settle(self) -> None:
         if self.head and all(word.head for word in self.words.values()) and all(slot.head for slot in self.slots):
             # a fragment: nothing was said of it, so nothing is its subject
-            self.words = {key: word._replace(head=False) for key, word in self.words.items()}
-            self.slots = [slot._replace(head=False) for slot in self.slots]
-        if self.slots:
-            self.beside.words.update(self.words)
+            self._mark_heads(head=False)

@@ -1,3 +1,4 @@
+from operator import methodcaller
 from typing import NamedTuple
 
 import numpy as np
@@ -109,7 +110,7 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     openings = starts[~together]
     clause_of = np.cumsum(~together) - 1
     of_clause = clause_of[stretch]
-    asks = np.fromiter((part[-1] == "?" for part in written), np.bool_, len(written))
+    asks = np.fromiter(map(methodcaller("endswith", "?"), written), np.bool_, len(written))
     supposed = _holding(np.flatnonzero(vocabulary.unreal[index]), of_clause, len(openings)) | supposes(roles, openings)
     # the last clause of a question claims nothing, and neither does one that supposes
     last = np.flatnonzero(np.append(first[1:], True)) if len(index) else index
