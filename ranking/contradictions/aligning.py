@@ -10,7 +10,10 @@ _BINARY = 0.08
 
 
 class Aligned(NamedTuple):
-    """Two claims laid side by side: what both say, and what each says alone, weak words left out."""
+    """Two claims laid side by side: what both say, and what each says alone, weak words left out.
+
+    ``strong`` are the shared words that say something.
+    """
 
     a: Claim
     b: Claim
@@ -19,16 +22,12 @@ class Aligned(NamedTuple):
     b_words: tuple[Word, ...]
     a_slots: tuple[Slot, ...]
     b_slots: tuple[Slot, ...]
+    strong: frozenset[str]
 
     def overlap(self, without: frozenset[str] = frozenset()) -> float:
         """Shared words over the smaller set of words."""
         smaller = min(len(self.a.keys - without), len(self.b.keys - without))
         return min(1.0, len(self.shared - without) / smaller) if smaller else 0.0
-
-    @property
-    def strong(self) -> frozenset[str]:
-        """The shared words that say something."""
-        return self.shared - WEAK
 
     @property
     def one_kind(self) -> bool:
@@ -48,7 +47,8 @@ class Aligned(NamedTuple):
 
     def turned(self) -> Self:
         """The same with its sides exchanged."""
-        return type(self)(self.b, self.a, self.shared, self.b_words, self.a_words, self.b_slots, self.a_slots)
+        words, slots = (self.b_words, self.a_words), (self.b_slots, self.a_slots)
+        return type(self)(self.b, self.a, self.shared, *words, *slots, self.strong)
 
 
 def align(a: Claim, b: Claim) -> Aligned:
@@ -64,7 +64,8 @@ def align(a: Claim, b: Claim) -> Aligned:
     a_slots, b_slots = _unmatched(a.slots, b.slots)
     a_slots = [slot for slot in a_slots if not _spelled(slot, b_left)]
     b_slots = [slot for slot in b_slots if not _spelled(slot, a_left)]
-    return Aligned(a, b, frozenset(shared), _strong(a_left), _strong(b_left), tuple(a_slots), tuple(b_slots))
+    words, slots, both = (_strong(a_left), _strong(b_left)), (tuple(a_slots), tuple(b_slots)), frozenset(shared)
+    return Aligned(a, b, both, *words, *slots, both - WEAK)
 
 
 def _strong(words: dict[str, Word]) -> tuple[Word, ...]:

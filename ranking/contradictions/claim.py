@@ -1,9 +1,12 @@
 from typing import NamedTuple
 
 from ranking.contradictions.cues import Cue
+from ranking.contradictions.lexicon import WEAK
 from ranking.contradictions.values import Value
 
 Span = tuple[int, int]
+# how many words beside a value tell which slot it fills
+_FRAME = 4
 
 
 class Word(NamedTuple):
@@ -23,6 +26,25 @@ class Word(NamedTuple):
     bound: bool = False
 
 
+class Neighbours(NamedTuple):
+    """The words of a clause and the places and normal forms of its values: put in order only for whom it decides."""
+
+    words: dict[str, Word]
+    values: list[tuple[int, object]]
+
+    def before(self, place: int) -> tuple[str, ...]:
+        """What stands before a place, the nearest first, weak words left out."""
+        return tuple(key for at, key in self._ordered() if at < place)[-_FRAME:][::-1]
+
+    def after(self, place: int) -> tuple[str, ...]:
+        """What stands after a place, the nearest first, weak words left out."""
+        return tuple(key for at, key in self._ordered() if at > place)[:_FRAME]
+
+    def _ordered(self) -> list[tuple[int, str]]:
+        said = [(word.place, key) for key, word in self.words.items() if key not in WEAK]
+        return sorted(said + [(place, str(norm)) for place, norm in self.values])
+
+
 class Slot(NamedTuple):
     """A value where it stands: what is named right before it, what it counts, and whether it is part of the subject.
 
@@ -34,21 +56,27 @@ class Slot(NamedTuple):
     head: bool
     label: str
     noun: str
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+    beside: Neighbours
     which: bool = False
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        return self.beside.before(self.place)
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        return self.beside.after(self.place)
 
 
 class Claim(NamedTuple):
     """One clause, read: what it is about, what it says, and under which reservations.
 
-    ``keys`` are the stems of its words, ``strong`` those that say something: weak ones left out, unless all are weak.
+    ``keys`` are the stems of its words.
     """
 
     span: Span
     words: dict[str, Word]
     keys: frozenset[str]
-    strong: frozenset[str]
     slots: tuple[Slot, ...]
     said: dict[str, Span]
     sequence: tuple[object, ...]
@@ -61,6 +89,11 @@ class Claim(NamedTuple):
     scopes: frozenset[tuple[str, str]]
     times: frozenset[tuple[object, ...]]
     conditions: frozenset[str]
+
+    @property
+    def strong(self) -> frozenset[str]:
+        """The stems that say something: weak ones left out, unless all are weak."""
+        return self.keys - WEAK or self.keys
 
     @property
     def negated(self) -> bool:

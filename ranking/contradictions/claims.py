@@ -5,11 +5,10 @@ from typing import NamedTuple
 from ranking.contradictions.claim import Claim
 from ranking.contradictions.clause_reader import ClauseReader
 from ranking.contradictions.clauses import asks, clauses
-from ranking.contradictions.lexicon import WEAK
 from ranking.contradictions.reading import Token, read
 
 # what _CODE may find in any part of a text is found by one of these in all of it
-_MAY_BE_CODE = re.compile(r"[={}<>]|\(\)")
+_MAY_BE_CODE = re.compile(r"[={}<>]")
 _MAY_OPEN_CODE = re.compile(r"\s*(?:import|def|class|return|elif|let|const|var|function)")
 _ENDS = re.compile(r"[.!?;\n]")
 # "width: 50px" is no claim
@@ -25,12 +24,10 @@ def _read_claim(tokens: list[Token], before: Claim | None, *, asks: bool, goes_o
         # "node 2 is healthy and uses 8 GB": what goes on is said of the same subject
         words = {**{key: word for key, word in before.words.items() if word.head}, **words}
         slots = (*(slot for slot in before.slots if slot.head), *slots)
-    keys = frozenset(words)
     return Claim(
         span=(tokens[0].start, tokens[-1].end),
         words=words,
-        keys=keys,
-        strong=keys - WEAK or keys,
+        keys=frozenset(words),
         slots=slots,
         said=reader.said,
         sequence=tuple(reader.sequence),
@@ -76,9 +73,10 @@ def read_alone(text: str) -> Read:
     """The claims of a text that nothing comes before."""
     found: list[tuple[int, Claim]] = []
     leans = False
-    may_be_code = _MAY_BE_CODE.search(text) or _MAY_OPEN_CODE.match(text)
+    may_be_code = "()" in text or _MAY_BE_CODE.search(text) or _MAY_OPEN_CODE.match(text)
+    may_be_style = ":" in text
     for clause in clauses(read(text)):
-        if _STYLE.fullmatch(text, clause.tokens[0].start, clause.tokens[-1].end):
+        if may_be_style and _STYLE.fullmatch(text, clause.tokens[0].start, clause.tokens[-1].end):
             continue
         if may_be_code and _CODE.search(text, clause.tokens[0].start, clause.tokens[-1].end):
             continue

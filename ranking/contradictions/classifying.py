@@ -12,6 +12,7 @@ from ranking.limits import within
 THRESHOLD = 0.5
 _RESTATES = 0.5
 _WORDS = re.compile(r"[^\W_]+")
+_NO_LETTERS = bytes(point for point in range(128) if not _WORDS.match(chr(point)))
 
 
 class Verdict(StrEnum):
@@ -24,6 +25,11 @@ class Verdict(StrEnum):
 
 def extends(old: str, new: str) -> bool:
     """Whether one text is the other in other case, punctuation and spaces, or goes on where the other ends."""
+    if old.isascii() and new.isascii():
+        # most differ in their letters already
+        letters = [text.encode().lower().translate(None, _NO_LETTERS) for text in (old, new)]
+        if not letters[0].startswith(letters[1]) and not letters[1].startswith(letters[0]):
+            return False
     one, other = _WORDS.findall(old.casefold()), _WORDS.findall(new.casefold())
     short, long = sorted((one, other), key=len)
     return long[: len(short)] == short or "".join(one) == "".join(other)

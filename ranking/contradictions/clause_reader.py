@@ -1,9 +1,8 @@
 from ranking.contradictions.asserting import denies_nothing, doubts, manners_of
-from ranking.contradictions.claim import Slot, Span, Word
+from ranking.contradictions.claim import Neighbours, Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
 from ranking.contradictions.facts import PARTICLES, PERSONAL, Facts, facts
-from ranking.contradictions.framing import framed
 from ranking.contradictions.grammar import (
     BE,
     counted_noun,
@@ -44,6 +43,7 @@ class ClauseReader:
         self.cue = find_cue(tokens, self.lowers)
         self.words: dict[str, Word] = {}
         self.slots: list[Slot] = []
+        self.beside = Neighbours(self.words, [])
         self.said: dict[str, Span] = {}
         self.sequence: list[object] = []
         self.negation: list[Span] = []
@@ -113,19 +113,23 @@ class ClauseReader:
             self.conditional = False
             if self.head:
                 # what comes before the subject, "Every Friday, …", is not part of it
-                self.words = {key: word._replace(head=False) for key, word in self.words.items()}
-                self.slots = [slot._replace(head=False) for slot in self.slots]
+                self._mark_heads(head=False)
         elif token.text == ":":
             # "Email 4:" says which
             self.slots = [slot._replace(which=True) for slot in self.slots]
             if at + 1 == len(self.tokens):
                 return
             # what stands before a colon is what the rest is said of
-            self.words = {key: word._replace(head=True) for key, word in self.words.items()}
-            self.slots = [slot._replace(head=True) for slot in self.slots]
+            self._mark_heads(head=True)
             if self.head or "order" in self.marks:
                 self.marks.add("listed")
             self.head = False
+
+    def _mark_heads(self, *, head: bool) -> None:
+        """Note whether all that was read so far is part of the subject."""
+        for key, word in self.words.items():
+            self.words[key] = word._replace(head=head)
+        self.slots = [slot._replace(head=head) for slot in self.slots]
 
     def _value(self, at: int) -> bool:
         found = value_at(self.tokens, at)
@@ -139,16 +143,20 @@ class ClauseReader:
             self.conditions.add(str(value.key))
         else:
             noun = counted_noun(self.tokens, self.skip)
-            # "sprint 14" and "node 2" are names
-            beside = at > 0 and facts(self.lowers[at - 1]).key == self.label
-            named = self.head and beside and (not noun or verb_at(self.lowers, self.skip))
-            which = (value.kind == "number" and (self.label in INDEXED or named or tells_which(self.tokens[at]))) or (
-                self.head and value.kind in {"address", "quoted"}
-            )
-            self.slots.append(Slot(value, at, self.head, self.label, noun, which=which))
+            if value.kind == "number":
+                which = self.label in INDEXED or self._names(at, noun) or tells_which(self.tokens[at])
+            else:
+                which = self.head and value.kind in {"address", "quoted"}
+            self.slots.append(Slot(value, at, self.head, self.label, noun, self.beside, which))
+            self.beside.values.append((at, value.norm))
             if self.cue is not None:
                 self._place(self.cue, at, str(value.norm))
         return True
+
+    def _names(self, at: int, noun: str) -> bool:
+        """Whether a number is part of a name: "sprint 14" and "node 2"."""
+        beside = at > 0 and facts(self.lowers[at - 1]).key == self.label
+        return self.head and beside and (not noun or verb_at(self.lowers, self.skip))
 
     def _plain(self, at: int, token: Token, known: Facts) -> None:
         """What ``_word`` comes to for most words."""
@@ -293,7 +301,4 @@ class ClauseReader:
     def _settle(self) -> None:
         if self.head and all(word.head for word in self.words.values()) and all(slot.head for slot in self.slots):
             # a fragment: nothing was said of it, so nothing is its subject
-            self.words = {key: word._replace(head=False) for key, word in self.words.items()}
-            self.slots = [slot._replace(head=False) for slot in self.slots]
-        if self.slots:
-            self.slots = framed(self.slots, self.words)
+            self._mark_heads(head=False)

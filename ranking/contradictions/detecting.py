@@ -79,15 +79,11 @@ def _texts(seen: Observations) -> list[str]:
     return texts
 
 
-def _sentence_pairs(read: Sentences, threshold: float) -> Iterator[tuple[int, int]]:
-    seen: set[int] = set()
+def _sentence_pairs(read: Sentences, threshold: float) -> Iterable[tuple[int, int]]:
+    left, right = near_sentences(read, threshold)
     width = np.int64(len(read.written))
-    for left, right in near_sentences(read, threshold):
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        for key in np.unique(low * width + high).tolist():
-            if key not in seen:
-                seen.add(key)
-                yield divmod(key, int(width))
+    keys = np.unique(np.minimum(left, right) * width + np.maximum(left, right))
+    return zip((keys // width).tolist(), (keys % width).tolist(), strict=True)
 
 
 def _conflicts(texts: list[str], oppositions: Oppositions, threshold: float, units: Units) -> Found:

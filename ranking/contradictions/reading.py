@@ -60,10 +60,10 @@ def read(text: str) -> list[Token]:
     # the short way round a named tuple's own maker takes half the time
     new, append = tuple.__new__, tokens.append
     for match in _PATTERN.finditer(text):
-        simple = _SIMPLE.get(match.lastindex or 0)
-        if simple is not None:
-            start, end = match.span(match.lastindex or 0)
-            whole = text[start:end]
+        group = match.lastindex or 0
+        if group in _SIMPLE:
+            start, end = match.span(group)
+            simple, whole = _SIMPLE[group], text[start:end]
             append(new(Token, (simple, whole, start, end, whole.lower(), "", start > 0 and text[start - 1] == "-")))
             continue
         kind, unit = match.lastgroup or "", ""

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,17 +15,26 @@ _FEW = 2
 _BLOCK = 1 << 18
 
 
-def near_sentences(read: Sentences, threshold: float) -> Iterator[Pairs]:
+def near_sentences(read: Sentences, threshold: float) -> Pairs:
     """Pairs of sentences that may be about one thing and conflict, from an inverted index: no step sees all pairs."""
     glance = _glance(read)
     by_one: list[Pairs] = []
     by_several: list[Pairs] = []
     for pairs, common in candidates(read):
         (by_several if common else by_one).append(_any_chance(glance, pairs))
-    for found, common in ((by_one, False), (by_several, True)):
-        if found:
-            left, right = (np.concatenate(side) for side in zip(*found, strict=True))
-            yield _possible(read, (left, right), threshold, common=common)
+    possible = [
+        _possible(read, glance, _all(found), threshold, common=common)
+        for found, common in ((by_one, False), (by_several, True))
+        if found
+    ]
+    left, right = _all(possible)
+    # of one bit each, two numbers or identifiers of 64 are taken for one: what is left is looked at more closely
+    return _of_one_thing(read, left, right, _kinds(read, glance, read.fine, left, right), threshold)
+
+
+def _all(pairs: list[Pairs]) -> Pairs:
+    left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return left, right
 
 
 def _apart(one: Bits, other: Bits) -> Flags:
@@ -104,10 +112,12 @@ def _unshared(said: Bits, left: Ids, right: Ids) -> tuple[npt.NDArray[np.uint8],
     return np.bitwise_count(one & ~other), np.bitwise_count(other & ~one)
 
 
-def _kinds(read: Sentences, identities: Identities, left: Ids, right: Ids) -> Kinds:
+def _kinds(read: Sentences, glance: _Glance, identities: Identities, left: Ids, right: Ids) -> Kinds:
     one, other = identities.at(left), identities.at(right)
     frames = read.frames[left] & read.frames[right]
-    opposed = some(read.opposed[left] & read.against[right])
+    opposed = (glance.opposed[left] & glance.against[right]) != 0
+    at = np.flatnonzero(opposed)
+    opposed[at] = some(read.opposed[left[at]] & read.against[right[at]])
     negated = read.negators[left] != read.negators[right]
     # where two numbers or identifiers differ on both sides, two things are spoken of
     numbers, things = (one.numbers, other.numbers), (one.things, other.things)
@@ -127,10 +137,10 @@ def _kinds(read: Sentences, identities: Identities, left: Ids, right: Ids) -> Ki
     )
 
 
-def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool = False) -> Pairs:
-    """The pairs of sentences that hold what one of the four kinds of conflict needs, and agree in enough words."""
+def _possible(read: Sentences, glance: _Glance, pairs: Pairs, threshold: float, *, common: bool) -> Pairs:
+    """The pairs of stretches that hold what one of the four kinds of conflict needs, and agree in enough words."""
     left, right = pairs
-    kinds = _kinds(read, read.coarse, left, right)
+    kinds = _kinds(read, glance, read.coarse, left, right)
     apart = kinds.fit(*_unshared(read.said, left, right))
     if common:
         # of many that share their words, "cart/12" and "cart/34" are two things
@@ -166,9 +176,7 @@ def _possible(read: Sentences, pairs: Pairs, threshold: float, *, common: bool =
     swaps = (kinds.named | kinds.swapped) & ~(kinds.opposed | kinds.negated | kinds.cued | kinds.valued | kinds.held)
     near &= kinds.fit(one, other) & ~(swaps & (np.minimum(one, other) == 0))
     near |= kinds.valued & (np.maximum(one, other) == 0)
-    left, right = left[near], right[near]
-    # of one bit each, two numbers or identifiers of 64 are taken for one: what is left is looked at more closely
-    return _of_one_thing(read, left, right, _kinds(read, read.fine, left, right), threshold)
+    return left[near], right[near]
 
 
 def _of_one_thing(read: Sentences, left: Ids, right: Ids, kinds: Kinds, threshold: float) -> Pairs:

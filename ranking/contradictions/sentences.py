@@ -1,3 +1,4 @@
+from operator import methodcaller
 from typing import NamedTuple
 
 import numpy as np
@@ -108,17 +109,18 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     together = surely_together(roles, first, starts)
     openings = starts[~together]
     clause_of = np.cumsum(~together) - 1
-    asks = np.fromiter((part[-1] == "?" for part in written), np.bool_, len(written))
-    claims = (np.bincount(clause_of[stretch], weights=vocabulary.unreal[index]) == 0) & ~supposes(roles, openings)
+    of_clause = clause_of[stretch]
+    asks = np.fromiter(map(methodcaller("endswith", "?"), written), np.bool_, len(written))
+    supposed = _holding(np.flatnonzero(vocabulary.unreal[index]), of_clause, len(openings)) | supposes(roles, openings)
     # the last clause of a question claims nothing, and neither does one that supposes
     last = np.flatnonzero(np.append(first[1:], True)) if len(index) else index
-    claims[clause_of[stretch[last[asks[owner[last]]]]]] = False
+    supposed[of_clause[last[asks[owner[last]]]]] = True
     spread = fnv1a64(coded.dictionary)[0] * _SPREAD
     bit = np.uint64(1) << (spread >> _TOP)
     # two bits of a name or value, so that few are taken for each other
     both = np.stack((bit, np.uint64(1) << ((spread << _NEXT) >> _TOP)), axis=1)
     article = _articles(vocabulary, index, first)
-    stems = np.where(claims[clause_of][stretch], vocabulary.stems[index], -1)
+    stems = np.where(supposed[of_clause], -1, vocabulary.stems[index])
     stems[article] = -1
     words, kept = _words(stems, stretch)
     owners = owner[starts[kept]]
@@ -126,34 +128,26 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
     whole_of = np.cumsum(surely_apart(roles, first, starts)) - 1
     told = may_be_told(roles, starts[np.diff(whole_of, prepend=-1) > 0])
 
-    def union(bits: Bits) -> Bits:
-        return _joined(bits, index, starts)[kept]
+    def in_stretch(bits: Bits, at: Ids) -> Bits:
+        return _joined(bits[index[at]], stretch[at], len(starts))[kept]
 
-    def in_clause(bits: Bits) -> Bits:
-        return _joined(bits, index, openings)
+    def in_clause(bits: Bits, at: Ids) -> Bits:
+        return _joined(bits[index[at]], of_clause[at], len(openings))
 
     opposing = _opposing(vocabulary, index, first)
-
-    def opposed_in_clause(bits: Bits) -> Bits:
-        joined = np.zeros((len(openings), bits.shape[1]), np.uint64)
-        np.bitwise_or.at(joined, clause_of[stretch[opposing]], bits[index[opposing]])
-        return joined
-
     strong = (vocabulary.weak == 0) & ~vocabulary.identifier
     telling = np.where(strong, np.uint64(1) << (vocabulary.stems.astype(np.uint64) * _SPREAD >> _TOP), np.uint64(0))
-    none = np.uint64(0)
-    identifying = np.where(vocabulary.identifier[:, None], both, none)
-    identifiers = np.ascontiguousarray(identifying[:, 0])
-    in_front = in_subject(roles, openings)
-    of_subject = np.stack([np.where(in_front, half[index], none) for half in identifying.T])
-    subjects = carried(roles, openings, _joined(of_subject.T, slice(None), openings))
-    counting = np.where(vocabulary.number[:, None], both, none)
-    fine = Identities(in_clause(counting), in_clause(identifying) | subjects, subjects).at(clause)
+    weak, frames = (np.flatnonzero((bits != 0)[index]) for bits in (vocabulary.weak, vocabulary.frame))
+    named = np.flatnonzero(vocabulary.identifier[index])
+    subjects = carried(roles, openings, in_clause(both, named[in_subject(roles, openings)[named]]))
+    things = in_clause(both, named)
+    numbers = in_clause(both, np.flatnonzero(vocabulary.number[index]))
+    fine = Identities(numbers, things | subjects, subjects).at(clause)
     # a sentence's first word is written large whatever it is
-    large = ~first | (vocabulary.frame != 0)[index]
+    large = vocabulary.name[index] & (~first | (vocabulary.frame != 0)[index])
     large[article] = False
-    naming = np.where(vocabulary.name[:, None], both, none)
-    named = np.stack([np.where(large, half[index], none) for half in naming.T])
+    valued = vocabulary.value[index]
+    valued[pronouns(roles, first)] = False
     return Sentences(
         written=written,
         text=text,
@@ -164,26 +158,26 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         words=words,
         clause=clause,
         clauses=_grouped(words, clause),
-        beside=(_ones(in_clause(vocabulary.weak)) + _ones(in_clause(identifiers)))[clause],
+        beside=(_ones(in_clause(vocabulary.weak, weak)) + _ones(things[:, 0]))[clause],
         whole=whole_of[kept],
         wholes=_grouped(words, whole_of[kept]),
         told=told[whole_of[kept]],
-        said=_joined(np.where(stems < 0, none, telling[index]), slice(None), starts)[kept],
-        weak=union(vocabulary.weak),
-        values=_joined(*_values(vocabulary, index, both, pronouns(roles, first)), openings)[clause],
-        identifiers=union(identifiers),
+        said=in_stretch(telling, np.flatnonzero(stems >= 0)),
+        weak=in_stretch(vocabulary.weak, weak),
+        values=in_clause(both, np.flatnonzero(valued))[clause],
+        identifiers=in_stretch(bit, named),
         coarse=Identities(*(np.ascontiguousarray(bits[:, 0]) for bits in fine)),
         fine=fine,
         vague=stands_in(roles, openings)[clause],
         marked=_holding(np.flatnonzero(vocabulary.slash[index]), stretch, len(starts))[kept],
-        names=_joined(named.T, slice(None), starts)[kept],
-        frames=union(vocabulary.frame),
-        opposed=opposed_in_clause(vocabulary.opposed)[clause],
-        against=opposed_in_clause(vocabulary.against)[clause],
-        negators=np.add.reduceat(_negators(vocabulary, index), starts)[kept],
-        cued=_holding(_cues(vocabulary, index), clause_of[stretch], len(openings))[clause],
+        names=in_stretch(both, np.flatnonzero(large)),
+        frames=in_stretch(vocabulary.frame, frames),
+        opposed=in_clause(vocabulary.opposed, opposing)[clause],
+        against=in_clause(vocabulary.against, opposing)[clause],
+        negators=np.bincount(stretch[_negators(vocabulary, index)], minlength=len(starts))[kept],
+        cued=_holding(_cues(vocabulary, index), of_clause, len(openings))[clause],
         distinct=distinct,
-        stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles, vocabulary.words[index]),
+        stream=Stream(index, owner, of_clause, whole_of[stretch], roles, vocabulary.words[index]),
     )
 
 
@@ -194,22 +188,12 @@ def _articles(vocabulary: Vocabulary, index: npt.NDArray[np.int32], first: Flags
     return places
 
 
-def _values(
-    vocabulary: Vocabulary, index: npt.NDArray[np.int32], bits: Bits, idle: Ids
-) -> tuple[Bits, npt.NDArray[np.int32]]:
-    """The bits of values, a row of none behind them, and the pieces in order, that row in place of the idle ones."""
-    valued = np.where(vocabulary.value[:, None], bits, np.uint64(0))
-    counted = index.copy()
-    counted[idle] = len(valued)
-    return np.append(valued, np.zeros((1, bits.shape[1]), np.uint64), axis=0), counted
-
-
 def _negators(vocabulary: Vocabulary, index: npt.NDArray[np.int32]) -> Ids:
-    """Which pieces deny: words that do, and "fails to"."""
+    """The places of pieces that deny: words that do, and "fails to"."""
     fails = np.flatnonzero(vocabulary.fails[index[:-1]])
-    denies = vocabulary.negator[index].astype(np.int64)
+    denies = vocabulary.negator[index]
     denies[fails] |= (vocabulary.role[index[fails + 1]] & Role.TO) != 0
-    return denies
+    return np.flatnonzero(denies)
 
 
 def _cues(vocabulary: Vocabulary, index: npt.NDArray[np.int32]) -> Ids:
@@ -242,13 +226,13 @@ def _holding(places: Ids, groups: Ids, count: int) -> Flags:
     return held
 
 
-def _joined(bits: Bits, index: npt.NDArray[np.int32] | slice, starts: Ids) -> Bits:
-    """The bits of runs of pieces, a column at a time: rows of a few take several times as long."""
-    if not len(starts):
-        return np.zeros((0, *bits.shape[1:]), np.uint64)
-    if bits.ndim == 1:
-        return np.asarray(np.bitwise_or.reduceat(bits[index], starts), np.uint64)
-    return np.stack([np.bitwise_or.reduceat(np.ascontiguousarray(half)[index], starts) for half in bits.T], axis=1)
+def _joined(bits: Bits, groups: Ids, count: int) -> Bits:
+    """The bits of each of so many groups, from those of the few pieces that have any, in order of their groups."""
+    joined = np.zeros((count, *bits.shape[1:]), np.uint64)
+    if len(groups):
+        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        joined[groups[starts]] = np.bitwise_or.reduceat(bits, starts)
+    return joined
 
 
 def _homes(text: Ids, sentence: Ids, count: int) -> Ids:
@@ -274,11 +258,12 @@ def _grouped(words: csr_array, groups: Ids) -> csr_array:
 
 def _words(said: Ids, stretch: Ids) -> tuple[csr_array, Ids]:
     """The words of every stretch that says any, as rows of ones, and which stretches those are."""
-    width = np.int64(int(said.max(initial=0)) + 1)
-    keys = np.sort((stretch * width + said)[said >= 0])
+    at, width = np.flatnonzero(said >= 0), int(said.max(initial=0)) + 1
+    bits = width.bit_length()
+    keys = np.sort((stretch[at] << bits) | said[at])
     # np.unique hashes, which takes ten times as long as sorting here
     keys = keys[np.diff(keys, prepend=-1) > 0]
-    rows = keys // width
+    rows, columns = keys >> bits, keys & ((1 << bits) - 1)
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     kept, bounds = rows[starts], np.append(starts, len(keys))
-    return csr_array((np.ones(len(keys), np.int32), keys % width, bounds), shape=(len(kept), int(width))), kept
+    return csr_array((np.ones(len(keys), np.int32), columns, bounds), shape=(len(kept), width)), kept

@@ -165,10 +165,7 @@ def surely_apart(roles: Roles, first: Flags, starts: Ids) -> Flags:
 
 def in_subject(roles: Roles, openings: Ids) -> Flags:
     """Which pieces stand before the verb of a clause that surely has one, and no sign between."""
-    places, count = np.arange(len(roles)), len(roles)
-    clause = np.zeros(count, np.int64)
-    clause[openings[1:]] = 1
-    clause = np.cumsum(clause)
+    count = len(roles)
     later = np.ones(count, np.bool_)
     later[openings] = False
     # a verb that opens a clause orders something, or is a noun: either way no identifier after it is what is told
@@ -179,13 +176,19 @@ def in_subject(roles: Roles, openings: Ids) -> Flags:
     sure[1:] &= (roles[:-1] & Role.BEFORE_NOUN) == 0
 
     def earliest(flags: Flags) -> Ids:
-        found: Ids = np.minimum.reduceat(np.where(flags, places, count), openings)
-        return found
+        at = np.append(np.flatnonzero(flags), count)
+        return at[np.searchsorted(at, openings)]
 
-    ends = np.where(earliest(may) == earliest(sure), earliest(may), -1)
-    comma = np.maximum.accumulate(np.where(roles & Role.COMMA, places, -1))
-    opens = np.where(ends >= 0, comma[np.clip(ends, 0, count - 1)], count)
-    subject: Flags = (places < ends[clause]) & (places > opens[clause]) & (ends[clause] < count)
+    ends = earliest(may)
+    known = (ends == earliest(sure)) & (ends < np.append(openings[1:], count))
+    ends, starts = ends[known], openings[known]
+    commas = np.append(-1, np.flatnonzero(roles & Role.COMMA))
+    starts = np.maximum(starts, commas[np.searchsorted(commas, ends, "right") - 1] + 1)
+    # runs do not overlap: each is open from its start up to its end
+    change = np.zeros(count + 1, np.int8)
+    some = starts < ends
+    change[starts[some]], change[ends[some]] = 1, -1
+    subject: Flags = np.cumsum(change[:-1], dtype=np.int8) > 0
     return subject
 
 

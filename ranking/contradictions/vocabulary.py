@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
@@ -46,6 +45,7 @@ _PAIRS = {**CUE_PAIRS, "any": "more", "place": "of"}
 _LONE_CUES = CUE_WORDS - frozenset(_PAIRS)
 _CLOSES = {word: place for place, word in enumerate(dict.fromkeys(_PAIRS.values()), 1)}
 _OPENS = {word: _CLOSES[closing] for word, closing in _PAIRS.items()}
+_NO_CONTENT = STOP | {",", COLON, DASH, "/"}
 # the number of the pair "used to"
 USED = _OPENS["used"]
 
@@ -70,6 +70,27 @@ class _Piece(NamedTuple):
     identifier: bool = False
     word: bool = False
     number: bool = False
+    slash: bool = False
+    fails: bool = False
+    particle: bool = False
+    turned: bool = False
+    letter_a: bool = False
+    content: bool = False
+
+
+class _Packed(NamedTuple):
+    """The same with all that is true or false of it in one number, a bit of ``_SORTS`` for each."""
+
+    key: str
+    sorts: int
+    opens: int
+    closes: int
+    weak: int
+    frame: int
+    role: int
+
+
+_SORTS = {name: 1 << place for place, name in enumerate(_Piece._fields) if _Piece._field_defaults[name] is False}
 
 
 class Vocabulary(NamedTuple):
@@ -104,14 +125,33 @@ class Vocabulary(NamedTuple):
     against: Bits
 
 
-_NUMBER = _Piece(value=True, number=True)
+def _pack(piece: _Piece) -> _Packed:
+    sorts = sum(bit for name, bit in _SORTS.items() if getattr(piece, name))
+    return _Packed(piece.key, sorts, piece.opens, piece.closes, piece.weak, piece.frame, piece.role)
+
+
+_NUMBER = _pack(_Piece(value=True, number=True))
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _piece(piece: str) -> _Piece:  # noqa: PLR0911 - one for each sort of piece
+def _packed(piece: str) -> _Packed:
     if piece.isdigit() and piece.isascii():
         # most of what is met for the first time
-        return tuple.__new__(_Piece, (piece, *_NUMBER[1:]))
+        return tuple.__new__(_Packed, (piece, *_NUMBER[1:]))
+    known, lower = _piece(piece), piece.lower()
+    return _pack(
+        known._replace(
+            slash=piece == "/",
+            fails=known.key == "fail",
+            particle=lower in PARTICLES,
+            turned=lower in TURNED,
+            letter_a=piece == "A",
+            content=lower not in _NO_CONTENT and not known.number,
+        )
+    )
+
+
+def _piece(piece: str) -> _Piece:
     word = piece.lower()
     if "'" in word:
         word = word.strip("'").removesuffix("'s")
@@ -158,61 +198,56 @@ def _piece(piece: str) -> _Piece:  # noqa: PLR0911 - one for each sort of piece
 
 def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
     """What each distinct piece of text is, decided once however often it stands there."""
-    columns = dict(zip(_Piece._fields, zip(*map(_piece, distinct), strict=True), strict=True))
-    known: dict[str, int] = {}
-    stems = [
-        known.setdefault(key, len(known)) if says else -1
-        for key, says in zip(columns["key"], columns["says"], strict=True)
-    ]
-    words = [
-        known.setdefault(key, len(known)) if word else -1
-        for key, word in zip(columns["key"], columns["word"], strict=True)
-    ]
-    sides, width = _sides(oppositions)
-    opposed, against = np.zeros((2, len(distinct), width + 1), np.uint64)
-    for at, key in enumerate(columns["key"]):
-        if key in sides:
-            opposed[at, :width], against[at, :width] = sides[key]
-    _mark_denied(columns["key"], opposed, against)
-    lowered = list(map(str.lower, distinct))
+    keys, sorts, opens, closes, weak, frame, roles = zip(*map(_packed, distinct), strict=True)
+    held = np.array(sorts, np.int64)
 
     def flags(name: str) -> Flags:
-        return np.array(columns[name], np.bool_)
+        found: Flags = (held & _SORTS[name]) != 0
+        return found
 
+    known: dict[str, int] = {}
+
+    def numbered(flags: Flags) -> Ids:
+        numbers, at = np.full(len(distinct), -1, np.int64), np.flatnonzero(flags)
+        numbers[at] = [known.setdefault(keys[place], len(known)) for place in at.tolist()]
+        return numbers
+
+    sides, width = _sides(oppositions)
+    opposed, against = np.zeros((2, len(distinct), width + 1), np.uint64)
+    for at, key in enumerate(keys):
+        if key in sides:
+            opposed[at, :width], against[at, :width] = sides[key]
+    _mark_denied(keys, opposed, against)
+    particle = flags("particle")
+    for at in np.flatnonzero(particle).tolist():
+        # a compound may end with it
+        particle[at] = distinct[at].lower() not in oppositions.tails
     return Vocabulary(
-        stems=np.array(stems, np.int64),
-        words=np.array(words, np.int64),
-        weak=np.array(columns["weak"], np.uint64),
+        stems=numbered(flags("says")),
+        words=numbered(flags("word")),
+        weak=np.array(weak, np.uint64),
         value=flags("value"),
         name=flags("name"),
-        frame=np.array(columns["frame"], np.uint64),
+        frame=np.array(frame, np.uint64),
         negator=flags("negator"),
         cue=flags("cue"),
-        opens=np.array(columns["opens"], np.int64),
-        closes=np.array(columns["closes"], np.int64),
+        opens=np.array(opens, np.int64),
+        closes=np.array(closes, np.int64),
         be=flags("be"),
         joins=flags("joins"),
         unreal=flags("unreal"),
-        role=np.array(columns["role"], np.int64),
+        role=np.array(roles, np.int64),
         identifier=flags("identifier"),
         number=flags("number"),
-        slash=_are("/", distinct),
-        fails=_are("fail", columns["key"]),
-        particle=_among(PARTICLES - frozenset(oppositions.tails), lowered),
-        turned=_among(TURNED, lowered),
-        letter_a=_are("A", distinct),
-        content=~_among(STOP | {",", COLON, DASH, "/"}, lowered) & ~flags("number"),
+        slash=flags("slash"),
+        fails=flags("fails"),
+        particle=particle,
+        turned=flags("turned"),
+        letter_a=flags("letter_a"),
+        content=flags("content"),
         opposed=opposed,
         against=against,
     )
-
-
-def _among(asked: frozenset[str], pieces: Sequence[str]) -> Flags:
-    return np.fromiter(map(asked.__contains__, pieces), np.bool_, len(pieces))
-
-
-def _are(asked: str, texts: Sequence[str]) -> Flags:
-    return np.fromiter(map(asked.__eq__, texts), np.bool_, len(texts))
 
 
 def _mark_denied(keys: tuple[str, ...], opposed: Bits, against: Bits) -> None:

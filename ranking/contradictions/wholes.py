@@ -2,6 +2,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from ranking.contradictions.claim import Claim
 from ranking.contradictions.claims import Read, claims_of, opens_code, read_alone
 from ranking.contradictions.classifying import conflict_of, extends, may_agree
@@ -48,8 +50,9 @@ class Wholes:
         self._words: dict[int, frozenset[int] | None] = {}
         self._parts: dict[int, tuple[Part, ...] | None] = {}
         self._judged: dict[tuple[int, int, float], Conflict | None] = {}
-        self._bounds = read.text.searchsorted(range(len(texts) + 1)).tolist()
-        self._pieces = read.stream.owner.searchsorted(range(len(read.written) + 1)).tolist()
+        self._sentences: list[int] = read.sentence.tolist()
+        self._bounds = read.text.searchsorted(np.arange(len(texts) + 1)).tolist()
+        self._pieces = read.stream.owner.searchsorted(np.arange(len(read.written) + 1)).tolist()
 
     def sentence(self, number: int) -> Read:
         """What a sentence claims."""
@@ -71,7 +74,7 @@ class Wholes:
         return self._parts[row]
 
     def _parts_of(self, row: int) -> tuple[Part, ...] | None:
-        held = self._read.sentence[self._bounds[row] : self._bounds[row + 1]].tolist()
+        held = self._sentences[self._bounds[row] : self._bounds[row + 1]]
         whole, written = self._texts[row], self._read.written
         if len(held) == 1 and whole == written[held[0]]:
             return (Part(0, held[0]),)
@@ -96,7 +99,7 @@ class Wholes:
         if olds is None or news is None:
             return conflict_of(old, new, (self.text(rows[0]), self.text(rows[1])), oppositions, threshold)
         for before in olds:
-            near = [after for after in news if self._may_share(before.number, after.number)]
+            near = self._near(before, news) if len(olds) > 1 or len(news) > 1 else news
             for one in self._claims(before) if near else ():
                 for after, other in ((part, claim) for part in near for claim in self._claims(part)):
                     found = self.judge(one, other, oppositions, threshold)
@@ -129,13 +132,20 @@ class Wholes:
 
     def _says(self, claim: Claim, part: Part, others: tuple[Part, ...]) -> bool:
         """Whether another text says the same word for word."""
-        near = (other for other in others if self._may_share(part.number, other.number))
-        return any(claim.sequence == said.sequence for other in near for said in self._claims(other))
+        return any(
+            claim.sequence == said.sequence for other in self._near(part, others) for said in self._claims(other)
+        )
 
-    def _may_share(self, one: int, other: int) -> bool:
-        """Whether two sentences may share a word; without one, their claims are none of each other's business."""
-        left, right = self._words_of(one), self._words_of(other)
-        return left is None or right is None or not left.isdisjoint(right)
+    def _near(self, part: Part, others: tuple[Part, ...]) -> tuple[Part, ...] | list[Part]:
+        """The sentences that may share a word with one; of others, the claims are none of each other's business."""
+        if len(others) == 1 and others[0].number in self._alone:
+            # what was read already tells sooner
+            return others
+        said = self._words_of(part.number)
+        if said is None:
+            return others
+        words = [self._words_of(other.number) for other in others]
+        return [other for other, held in zip(others, words, strict=True) if held is None or not said.isdisjoint(held)]
 
     def _is_plain(self, number: int) -> bool:
         if number not in self._plain:
