@@ -23,8 +23,9 @@ from ranking.corroboration import Corroboration
 from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
+from tests.browser.unfolding import close_list, open_list, unfold
 from tests.inspected import STRIP, by_library, moved, without_budget
-from tests.retrieval.planted import EMBEDDER, QUESTION, plant
+from tests.retrieval.planted import EMBEDDER, QUESTION, TEXTS, plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,26 +200,28 @@ def test_a_pin_is_exported_and_its_link_opens_fresh(
     browser: Browser, visit: Visit, server: AppServer, memory: Memory
 ) -> None:
     page = drawn(visit, link(server, show="pins"))
-    page.get_by_text("Pin this question").click()
+    unfold(page, "Pin this question")
     page.get_by_label("Name", exact=True).fill("what comes first")
-    choice = page.get_by_role("combobox", name="Must be in the block")
-    choice.click()
-    choice.press("ArrowDown")
-    page.get_by_role("option").first.wait_for(timeout=SOON)
-    choice.press("Enter")
-    choice.press("Escape")
-    expect(page.locator(".st-key-pin_include")).to_contain_text(re.compile(r"\d · "), timeout=SOON)
-    expect(page.get_by_role("listbox")).to_have_count(0)  # while it is open a click beside it only closes it
+    open_list(page, "Must be in the block").filter(has_text=TEXTS[1]).click()
+    close_list(page)
+    chosen = page.locator(".st-key-pin_include")
+    expect(chosen).to_contain_text(TEXTS[1], timeout=SOON)
+    for panel in ("Memory block", "Pins"):  # what is half filled in stays while somebody looks elsewhere
+        page.get_by_role("radio", name=panel).or_(page.get_by_role("button", name=panel)).first.click()
+        expect(chosen).to_have_count(int(panel == "Pins"), timeout=SOON)
+    visit.settled()
+    unfold(page, "Pin this question")
+    expect(chosen).to_contain_text(TEXTS[1], timeout=SOON)
     page.get_by_role("button", name="Pin this", exact=True).click()
     expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible(timeout=SOON)
     with page.expect_download(timeout=SOON) as taken:
         page.get_by_role("button", name="Export as JSON").click()
     text = taken.value.path().read_text(encoding="utf-8")
     (pin,) = from_json(text, "acme")
-    best = retrieve(memory, AgentSession("acme"), QUESTION, LIVE).ranking.ids()
+    ranked = retrieve(memory, AgentSession("acme"), QUESTION, LIVE).ranking
+    texts = dict(zip(ranked.ids(), (text.as_py() for text in ranked.texts("content")), strict=True))
     assert (pin.name, pin.query) == ("what comes first", QUESTION)
-    assert len(pin.must_include) == 1
-    assert pin.must_include[0] in map(str, best)
+    assert [texts[label] for label in pin.must_include] == [TEXTS[1]]
     assert json.loads(text)["org"] == "acme"
     table = page.locator("[data-testid=stDataFrame] canvas").first
     box = table.bounding_box()
