@@ -62,7 +62,7 @@ def confirm(page: Page, reason: str, *, twice: bool = False) -> None:
 
 
 def told(page: Page, sentence: str) -> None:
-    expect(page.locator("[data-testid=stAlert]").filter(has_text=sentence).first).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-testid=stAlert]").filter(has_text=sentence).first).to_be_visible()
 
 
 @pytest.mark.long
