@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests import sample
 from tests.app_server import AppServer
+from tests.browser.cells import open_row
 from tests.browser.conftest import Visit
 from tests.hostile import TEXTS
 from tests.impact_log import believable, plant, seeded
@@ -157,6 +158,16 @@ def test_a_row_opens_its_retrieval_below(visit: Visit, server: AppServer) -> Non
     page.reload()
     visit.settled()
     expect(page.get_by_text(re.compile("Feedback moved .* into the block of 8"))).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_candidate_of_an_opened_retrieval_leads_to_its_observation(visit: Visit, server: AppServer) -> None:
+    planted = believable(seeded(11), "0", 20, block=8)
+    page = visit.open(f"{server.url}/feedback_impact?org=org_a&retrieval={planted.id}")
+    drawn(page)
+    open_row(page, "Relevance × weight", 1)
+    second = next(row.observation for row in planted.rows if row.after == 1)
+    expect(page).to_have_url(re.compile(f"/observation\\?.*observation={second}"))
 
 
 @pytest.mark.long
