@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 CHOSEN, QUERY, PROJECT = "pin", "q", "project"
 SAID = "pins_said"
+OFFERED = "pins_offered"
 FORM = {name: f"pin_{name}" for name in ("name", "include", "upper", "lower")}
 SIGNS = {Outcome.HOLDS: "✓ holds", Outcome.FAILS: "✕ fails", Outcome.UNKNOWN: "? unknown"}
 SHOWN = 80  # characters of an observation in a list to choose from
@@ -188,28 +189,42 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
 
 
 def _form(found: Retrieval, store: Store) -> None:
-    texts = dict(zip(found.ranking.candidates.ids.tolist(), found.ranking.candidates.texts("content"), strict=True))
-    ranked = before_budget(found).ids()
-    labels = {
-        label: f"{rank} · {isolated(one_line(texts[label].as_py())[:SHOWN])} · {label[:8]}"
-        for rank, label in enumerate(ranked, 1)
-    }
-    if not ranked:
+    words = _offered(found)
+    if words is None:
         st.caption("Nothing was ranked, so there is nothing to pin.")
         return
-    with st.expander("Pin this question"), st.form("pin_form", border=False):
-        st.text_input("Name", key=FORM["name"], max_chars=200, placeholder="What it protects")
+    # Nothing runs while it is filled in, and what is filled in goes along with the next run, whatever starts that.
+    kept: dict[str, Any] = {"on_change": "ignore", "persist_state": "page"}
+    choice: dict[str, Any] = {"options": list(words), "format_func": words.__getitem__, **kept}
+    with st.expander("Pin this question"):
+        st.text_input("Name", key=FORM["name"], max_chars=200, placeholder="What it protects", **kept)
         st.multiselect(
-            "Must be in the block", ranked, format_func=labels.__getitem__, key=FORM["include"],
-            placeholder="Observations of the present ranking",
-        )  # fmt: skip
+            "Must be in the block", key=FORM["include"], placeholder="Observations of the present ranking", **choice
+        )
         upper, lower = st.columns(2)
-        upper.selectbox(
-            "This one must rank above", ranked, None, format_func=labels.__getitem__, key=FORM["upper"],
-            placeholder="None",
-        )  # fmt: skip
-        lower.selectbox("that one", ranked, None, format_func=labels.__getitem__, key=FORM["lower"], placeholder="None")
-        st.form_submit_button("Pin this", key="pin_save", on_click=_save, args=(found, store))
+        upper.selectbox("This one must rank above", index=None, key=FORM["upper"], placeholder="None", **choice)
+        lower.selectbox("that one", index=None, key=FORM["lower"], placeholder="None", **choice)
+        st.button("Pin this", key="pin_save", on_click=_save, args=(found, store))
+
+
+def _offered(found: Retrieval) -> dict[str, str] | None:
+    """What can be chosen, each with its words: the present ranking from its best, then what is chosen or may be.
+
+    A browser sends a choice by its words, also from a list that has been ranked anew since. So they name no place, and
+    what another pipeline ranked for this question stays, as does what was chosen before the question changed.
+    """
+    ranked = before_budget(found).ids()
+    if not ranked:
+        return None
+    texts = dict(zip(found.ranking.candidates.ids.tolist(), found.ranking.candidates.texts("content"), strict=True))
+    words = {label: f"{isolated(one_line(texts[label].as_py())[:SHOWN])} · {label[:8]}" for label in ranked}
+    org, query, before = st.session_state.get(OFFERED, (None, None, {}))
+    if org == found.session.org_id:
+        given = [st.session_state.get(key) for name, key in FORM.items() if name != "name"]
+        chosen = {*(given[0] or ()), *given[1:]}
+        words |= {label: each for label, each in before.items() if query == found.query or label in chosen}
+    st.session_state[OFFERED] = found.session.org_id, found.query, words
+    return words
 
 
 def _save(found: Retrieval, store: Store) -> None:

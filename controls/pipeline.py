@@ -150,15 +150,16 @@ def _start(stages: Pipeline, base: Pipeline, shown: frozenset[str]) -> None:
         st.session_state["pick_start"] = start
         st.selectbox(
             "Recalled by", STARTS, format_func=START_LABELS.__getitem__, key="pick_start", on_change=_start_picked,
-            args=(stages, base), help=glossary.preset(START_LABELS[start_of(base)]),
+            args=(base,), help=glossary.preset(START_LABELS[start_of(base)]),
         )  # fmt: skip
         for knob in knobs_of(stages[0]):
             default = getattr(base[0] if type(base[0]) is type(stages[0]) else STARTS[start], knob.field)
             _knob(knob, stages, base, default)
 
 
-def _start_picked(stages: Pipeline, base: Pipeline) -> None:
-    _write(in_order(started({type(s): s for s in stages}, st.session_state["pick_start"]).values()), base)
+def _start_picked(base: Pipeline) -> None:
+    held = {type(stage): stage for stage in _present(base)}
+    _write(in_order(started(held, st.session_state["pick_start"]).values()), base)
 
 
 def _pick_parts(stages: Pipeline, base: Pipeline) -> None:
@@ -166,12 +167,13 @@ def _pick_parts(stages: Pipeline, base: Pipeline) -> None:
     st.session_state["pick_parts"] = [part for part, kind in PARTS.items() if holds(stages, kind)]
     st.pills(
         "Stages that run", list(PARTS), selection_mode="multi", format_func=lambda part: _label(PARTS[part]),
-        key="pick_parts", on_change=_parts_picked, args=(stages, base), wrap=True,
+        key="pick_parts", on_change=_parts_picked, args=(base,), wrap=True,
         help=glossary.STAGES_THAT_RUN,
     )  # fmt: skip
 
 
-def _parts_picked(stages: Pipeline, base: Pipeline) -> None:
+def _parts_picked(base: Pipeline) -> None:
+    stages = _present(base)
     here = {type(stage): stage for stage in (*base, *stages)}
     picked = [PARTS[part] for part in st.session_state["pick_parts"]]
     _write(in_order((stages[0], *(here.get(kind) or kind() for kind in picked))), base)
@@ -205,7 +207,7 @@ def _knob(knob: Knob, stages: Pipeline, base: Pipeline, default: Any) -> None:  
     stage = next(stage for stage in stages if type(stage) is knob.stage)
     value, key = getattr(stage, knob.field), f"turn_{knob.key}"
     st.session_state[key] = value
-    shared: dict[str, Any] = {"key": key, "on_change": _turned, "args": (knob, stages, base)}
+    shared: dict[str, Any] = {"key": key, "on_change": _turned, "args": (knob, base)}
     told = glossary.default(shown(default), turned=value != default)
     if knob.switch:
         st.toggle(knob.label, help=told, **shared)
@@ -221,14 +223,23 @@ def _knob(knob: Knob, stages: Pipeline, base: Pipeline, default: Any) -> None:  
     if value != default:
         st.button(
             f"Reset to {shown(default)}", key=f"reset_{knob.key}", type="tertiary", icon=":material/undo:",
-            on_click=_write, args=(_with(stages, knob, default), base),
+            on_click=_turn, args=(knob, default, base),
         )  # fmt: skip
 
 
-def _turned(knob: Knob, stages: Pipeline, base: Pipeline) -> None:
+def _turned(knob: Knob, base: Pipeline) -> None:
     value = st.session_state[f"turn_{knob.key}"]
     if value is not None:
-        _write(_with(stages, knob, value), base)
+        _turn(knob, value, base)
+
+
+def _turn(knob: Knob, value: Any, base: Pipeline) -> None:  # noqa: ANN401 - of any stage's field
+    _write(_with(_present(base), knob, value), base)
+
+
+def _present(base: Pipeline) -> Pipeline:
+    """The pipeline of the address by now: what was turned while a run went on comes all at once, call by call."""
+    return from_address(address.part(NAMES), base).stages
 
 
 def _with(stages: Pipeline, knob: Knob, value: Any) -> Pipeline:  # noqa: ANN401 - of any stage's field

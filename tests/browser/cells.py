@@ -1,4 +1,4 @@
-"""Cells of Overview's matrix, which is drawn on a canvas: where each stands, and a click on it."""
+"""Cells of tables, which are drawn on a canvas: where each stands, and a click on it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 BEFORE = 165 + 75  # the name and "Open"
 HEADER, ROW = 35, 38
+USUAL_ROW = 35  # where a table sets no height
 LONG = 90_000  # milliseconds that a page of a large store may take on a busy machine
 
 
@@ -38,3 +39,18 @@ def click_cell(page: Page, column: str, organization: str) -> None:
     if box is None:
         raise ValueError("the table is not to be seen")
     page.mouse.click(box["x"] + left - moved + widths[column] / 2, box["y"] + HEADER + ROW * row + ROW / 2)
+
+
+def open_row(page: Page, heading: str, row: int) -> list[str]:
+    """Click the button in the first column of a table with this heading; return what else stands in its row."""
+    tables = page.get_by_test_id("stDataFrame").filter(has=page.locator("canvas th", has_text=heading))
+    canvas = tables.locator("canvas").first
+    read = canvas.locator("tbody tr").nth(row).locator("td")
+    read.last.wait_for(state="attached")
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)  # drawn anew
+    box = canvas.bounding_box()
+    if box is None:
+        raise ValueError("the table is not to be seen")
+    page.mouse.click(box["x"] + 37, box["y"] + HEADER + USUAL_ROW * row + USUAL_ROW / 2)
+    return read.all_text_contents()

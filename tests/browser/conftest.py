@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser import chromium
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from tests.conftest import Cluster
 
+
+# Milliseconds after which a page will not show what is waited for: also on a busy machine, and no measure of speed.
+LIMIT = 60_000
+expect.set_options(timeout=LIMIT)
 
 # Streamlit looks for itself beside the page of a deep link before it looks at the root, and is told 404 there.
 PROBE = re.compile(r"/\w+/_stcore/(health|host-config)")
@@ -40,6 +44,7 @@ class Visit:
 
     def __init__(self, context: BrowserContext) -> None:
         self.page: Page = context.new_page()
+        self.page.set_default_timeout(LIMIT)
         self.requests: list[str] = []
         self.dialogs: list[str] = []
         self.complaints: list[str] = []
@@ -73,8 +78,8 @@ class Visit:
 
     def settled(self) -> Page:
         """The page once its script has run and everything it sent is drawn."""
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=30_000)
-        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=30_000)
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached")
         return self.page
 
     def foreign_requests(self, home: str) -> list[str]:

@@ -74,10 +74,10 @@ class TestWaiting:
         expect(bar.locator("[role=progressbar]")).to_have_attribute("aria-valuenow", re.compile("25"))
         before = drawn(page)
         page.get_by_role("button", name="Something else").click()
-        expect(page.locator("[data-testid=stText]").first).not_to_have_text(before, timeout=15_000)
+        expect(page.locator("[data-testid=stText]").first).not_to_have_text(before)
         expect(bar).to_be_visible()
         (tmp_path / "go").touch()
-        expect(page.locator("[data-testid=stJson]")).to_contain_text("released", timeout=30_000)
+        expect(page.locator("[data-testid=stJson]")).to_contain_text("released")
         expect(bar).to_have_count(0)
         assert len(starts(tmp_path)) == 1
         assert visit.complaints == []
@@ -90,7 +90,7 @@ class TestWaiting:
         page.goto(address(waiting, tmp_path))
         expect(page.locator("[data-testid=stProgress]")).to_contain_text("Working, waiting", timeout=60_000)
         page.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_text("Cancelled. Nothing was changed.")).to_be_visible(timeout=15_000)
+        expect(page.get_by_text("Cancelled. Nothing was changed.")).to_be_visible()
         expect(page.locator("[data-testid=stProgress]")).to_have_count(0)
         (tmp_path / "go").touch()
         page.get_by_role("button", name="Try again").click()
@@ -105,13 +105,13 @@ class TestPanel:
     ) -> None:
         page = visit.open(f"{panel.url}/?vs=MEMINI,Relevance~~Head~k~2&top=3")
         chart = page.locator(".js-plotly-plot").first
-        expect(chart).to_contain_text("C · Relevance → Head", timeout=30_000)
+        expect(chart).to_contain_text("C · Relevance → Head")
         expect(chart.locator(".gtitle")).to_contain_text("Of the 3 best of A, B keeps")
         page.get_by_role("button", name="Increment value").or_(
             page.locator("[data-testid=stNumberInputStepUp]")
         ).first.click()
         expect(page).to_have_url(re.compile("top=4"))
-        expect(chart.locator(".gtitle")).to_contain_text("Of the 4 best of A, B keeps", timeout=15_000)
+        expect(chart.locator(".gtitle")).to_contain_text("Of the 4 best of A, B keeps")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert visit.complaints == []
 
@@ -123,30 +123,30 @@ class TestPanel:
         page.get_by_role("combobox", name="Compare with").fill("Relevance~~Head~k~2")
         page.keyboard.press("Enter")
         expect(page).to_have_url(re.compile("vs=Relevance"))
-        expect(page.locator(".js-plotly-plot").first).to_contain_text("B · Relevance → Head", timeout=30_000)
+        expect(page.locator(".js-plotly-plot").first).to_contain_text("B · Relevance → Head")
         page.reload()
         visit.settled()
-        expect(page.locator(".js-plotly-plot").first).to_contain_text("B · Relevance → Head", timeout=30_000)
+        expect(page.locator(".js-plotly-plot").first).to_contain_text("B · Relevance → Head")
         assert page.get_by_text("Not compared").count() == 0
 
     @pytest.mark.long
     def test_hover_gives_the_rank_in_each(self, visit: Visit, panel: AppServer) -> None:
         page = visit.open(f"{panel.url}/?vs=Relevance~~Head~k~2")
         mark = page.locator(".js-plotly-plot .points path").first
-        mark.wait_for(timeout=30_000)
+        mark.wait_for()
         page.wait_for_timeout(800)  # plotly draws once more after it is there
         box = page.locator(".js-plotly-plot .points path").first.bounding_box()
         assert box is not None
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         hover = page.locator(".js-plotly-plot .hoverlayer")
-        expect(hover).to_contain_text("A · Live (001): rank 1", timeout=10_000)
+        expect(hover).to_contain_text("A · Live (001): rank 1")
         expect(hover).to_contain_text("B · Relevance → Head: rank 1")
 
     @pytest.mark.long
     def test_hostile_texts_are_shown_literally_and_call_nobody(self, visit: Visit, panel: AppServer) -> None:
         query = urlencode({"org": "hostile", "q": "middleware", "top": "20", "vs": f"MEMINI,{TEXTS[20]},{TEXTS[1]}"})
         page = visit.open(f"{panel.url}/?{query}")
-        expect(page.locator(".js-plotly-plot").first).to_contain_text("middleware <", timeout=30_000)
+        expect(page.locator(".js-plotly-plot").first).to_contain_text("middleware <")
         page.get_by_role("combobox", name="Compare with").click()
         page.wait_for_timeout(300)
         assert page.evaluate("window.__x") is None

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests import sample
 from tests.app_server import AppServer
+from tests.browser.cells import open_row
 from tests.browser.conftest import Visit
 from tests.hostile import TEXTS
 from tests.impact_log import believable, plant, seeded
@@ -99,13 +100,13 @@ def test_a_click_on_a_cell_lists_its_retrievals_and_survives_a_reload(visit: Vis
     click_cell(page, 1, 1)
     expect(page).to_have_url(re.compile("cell=1-1"))
     title = page.get_by_text(re.compile(r"\d+ retrievals? with a candidate at rank 1 without and 1 with feedback"))
-    expect(title).to_be_visible(timeout=20_000)
+    expect(title).to_be_visible()
     seen = title.inner_text()
     page.reload()
     visit.settled()
     assert title.inner_text() == seen
     page.get_by_role("button", name="Show all retrievals").click()
-    expect(page.get_by_text("Retrievals that feedback changed most")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Retrievals that feedback changed most")).to_be_visible()
     expect(page).not_to_have_url(re.compile("cell="))
     visit.settled()
     page.get_by_role("combobox", name=re.compile("Cell of the map")).focus()  # the same without a mouse
@@ -129,7 +130,7 @@ def test_a_filter_goes_into_the_address_and_a_pasted_link_shows_the_same(
     depth.press("Enter")
     expect(page).to_have_url(re.compile("k=3"))
     expect(page.locator(FINDING)).to_contain_text("Feedback changed the top 3 in")
-    expect(page.get_by_text("Formed of 11 comparable retrievals")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Formed of 11 comparable retrievals")).to_be_visible()
     visit.settled()
     figures = page.locator("[data-testid=stMetricValue]").all_inner_texts()
     context = browser.new_context()
@@ -150,13 +151,23 @@ def test_a_row_opens_its_retrieval_below(visit: Visit, server: AppServer) -> Non
     assert box is not None
     page.mouse.click(box["x"] + 37, box["y"] + 52)
     expect(page).to_have_url(re.compile("retrieval=[0-9a-f-]{36}"))
-    expect(page.get_by_text("Opened retrieval")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Opened retrieval")).to_be_visible()
     name = page.url.split("retrieval=")[1].split("&")[0]
     link = page.get_by_role("link", name="Open in Inspector")
     assert link.get_attribute("href") == f"inspector?org=org_a&retrieval={name}"
     page.reload()
     visit.settled()
     expect(page.get_by_text(re.compile("Feedback moved .* into the block of 8"))).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_candidate_of_an_opened_retrieval_leads_to_its_observation(visit: Visit, server: AppServer) -> None:
+    planted = believable(seeded(11), "0", 20, block=8)
+    page = visit.open(f"{server.url}/feedback_impact?org=org_a&retrieval={planted.id}")
+    drawn(page)
+    open_row(page, "Relevance × weight", 1)
+    second = next(row.observation for row in planted.rows if row.after == 1)
+    expect(page).to_have_url(re.compile(f"/observation\\?.*observation={second}"))
 
 
 @pytest.mark.long

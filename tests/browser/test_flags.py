@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 from tests import sample
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
+from tests.browser.unfolding import close_list, open_list, unfold
 from tests.hostile import MARKDOWN, MARKUP, SPREADSHEET
 from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited
 from tests.weighed import add_observed, add_weighed
@@ -61,7 +62,7 @@ def confirm(page: Page, reason: str, *, twice: bool = False) -> None:
 
 
 def told(page: Page, sentence: str) -> None:
-    expect(page.locator("[data-testid=stAlert]").filter(has_text=sentence).first).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-testid=stAlert]").filter(has_text=sentence).first).to_be_visible()
 
 
 @pytest.mark.long
@@ -300,9 +301,9 @@ def test_hostile_names_keys_and_reasons_run_nothing_and_call_nobody(
         entry = row[0]
         targets = [*targets, org][-25:]
     page = visit.open(f"{server.url}/feature_flags?{urlencode({'target': targets, 'change': entry}, doseq=True)}")
-    page.get_by_text("Keys that Rankscope does not know").click()
-    page.get_by_role("combobox", name="Organizations").click()
-    page.keyboard.press("Escape")
+    unfold(page, "Keys that Rankscope does not know")
+    open_list(page, "Organizations")
+    close_list(page)
     review(visit)
     confirm(page, MARKDOWN[0])
     told(page, "The flag was changed.")

@@ -60,7 +60,7 @@ def test_parts_are_in_the_address_and_a_row_opens_its_observation(visit: Visit, 
     cells.wait_for()
     page.wait_for_timeout(1000)
     cells.click(position={"x": 37, "y": 52}, force=True)  # what lies over the canvas takes the click
-    expect(page).to_have_url(re.compile(r"/observation\?.*observation=[0-9a-f-]{36}"), timeout=20_000)
+    expect(page).to_have_url(re.compile(r"/observation\?.*observation=[0-9a-f-]{36}"))
     expect(page).to_have_url(re.compile("org=org_a"))
     assert [line for line in visit.complaints if NOISE not in line] == []
 

@@ -13,8 +13,9 @@ from playwright.sync_api import expect
 
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
+from tests.browser.unfolding import close_list, open_list, unfold
 from tests.hostile import TEXTS as HOSTILE
-from tests.retrieval.planted import QUESTION, plant
+from tests.retrieval.planted import QUESTION, TEXTS, plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,6 @@ pytestmark = pytest.mark.usefixtures("quiet")
 
 BUMP = ".st-key-bump"
 WATERFALL = ".st-key-waterfall"
-SOON = 30_000  # milliseconds
 BOOST = ".st-key-turn_boost [data-testid=stSliderThumbValue]"
 
 
@@ -80,7 +80,7 @@ class TestAddress:
             context = browser.new_context(viewport={"width": 1400, "height": 1000})
             visit = Visit(context)
             page = drawn(visit, url)
-            expect(page.locator(f"{BUMP} .scatterlayer .textpoint text")).to_have_count(5, timeout=SOON)
+            expect(page.locator(f"{BUMP} .scatterlayer .textpoint text")).to_have_count(5)
             texts = page.locator(f"{BUMP} .scatterlayer text, {BUMP} .gtitle").all_inner_texts()
             seen.append((texts, page.locator("[data-testid=stCode]").last.inner_text()))
             expect(page.locator(BOOST)).to_have_text("0.30")
@@ -152,7 +152,7 @@ class TestPanels:
         page.get_by_label("An observation you miss in this ranking").fill("bananas")
         page.get_by_label("An observation you miss in this ranking").press("Enter")
         verdict = page.locator("[data-testid=stAlert]")
-        expect(verdict).to_contain_text("Lost at Head: rank 5 of 5, beyond the best 2", timeout=SOON)
+        expect(verdict).to_contain_text("Lost at Head: rank 5 of 5, beyond the best 2")
         expect(page).to_have_url(re.compile("why=bananas"))
         assert harmless(visit)
 
@@ -161,32 +161,27 @@ class TestPanels:
         page = drawn(visit, link(server, show="compare", vs="MEMINI,FULL", scorer="lexical"))
         lists = page.locator(".st-key-compare_lists")
         for name in ("A · The organization's own", "B · Memini (003)", "C · Everything"):
-            expect(lists).to_contain_text(name, timeout=SOON)
+            expect(lists).to_contain_text(name)
         expect(page.get_by_text("Memini (003)", exact=True).first).to_be_visible()
         assert harmless(visit)
 
     @pytest.mark.long
     def test_a_pin_is_held_opened_and_taken_down(self, visit: Visit, writable: AppServer) -> None:
         page = drawn(visit, link(writable, show="pins"))
-        page.get_by_text("Pin this question").click()
+        unfold(page, "Pin this question")
         page.get_by_label("Name", exact=True).fill("cookies first")
-        choice = page.get_by_role("combobox", name="Must be in the block")
-        choice.click()
-        choice.press("ArrowDown")
-        page.get_by_role("option").first.wait_for(timeout=SOON)
-        choice.press("Enter")
-        choice.press("Escape")
-        expect(page.locator(".st-key-pin_include")).to_contain_text(re.compile(r"\d · "), timeout=SOON)
-        expect(page.get_by_role("listbox")).to_have_count(0)  # while it is open a click beside it only closes it
+        open_list(page, "Must be in the block").filter(has_text=TEXTS[0]).click()
+        close_list(page)
+        expect(page.locator(".st-key-pin_include")).to_contain_text(TEXTS[0])
         page.get_by_role("button", name="Pin this", exact=True).click()
-        expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible(timeout=SOON)
+        expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible()
         table = page.locator("[data-testid=stDataFrame] canvas").first
         box = table.bounding_box()
         assert box is not None
         page.mouse.click(box["x"] + 14, box["y"] + 52)
-        expect(page).to_have_url(re.compile("pin=[0-9]+"), timeout=SOON)
+        expect(page).to_have_url(re.compile("pin=[0-9]+"))
         page.get_by_role("button", name="Take down").click()
-        expect(page.get_by_text("No pins are held yet.")).to_be_visible(timeout=SOON)
+        expect(page.get_by_text("No pins are held yet.")).to_be_visible()
         assert harmless(visit)
 
     @pytest.mark.long
@@ -196,11 +191,11 @@ class TestPanels:
         slider = page.get_by_role("slider", name="SimHash bits")
         slider.focus()
         slider.press("ArrowRight")
-        expect(page).to_have_url(re.compile("bits=4(&|$)"), timeout=SOON)
-        expect(page.get_by_text("Texts up to 4 of 64 bits apart count as saying the same")).to_be_visible(timeout=SOON)
+        expect(page).to_have_url(re.compile("bits=4(&|$)"))
+        expect(page.get_by_text("Texts up to 4 of 64 bits apart count as saying the same")).to_be_visible()
         page.reload()
         visit.settled()
-        expect(page.locator(".st-key-pick_bits [data-testid=stSliderThumbValue]")).to_have_text("4", timeout=SOON)
+        expect(page.locator(".st-key-pick_bits [data-testid=stSliderThumbValue]")).to_have_text("4")
         assert harmless(visit)
 
 

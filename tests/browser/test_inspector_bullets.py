@@ -23,8 +23,9 @@ from ranking.corroboration import Corroboration
 from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
+from tests.browser.unfolding import close_list, open_list, unfold
 from tests.inspected import STRIP, by_library, moved, without_budget
-from tests.retrieval.planted import EMBEDDER, QUESTION, plant
+from tests.retrieval.planted import EMBEDDER, QUESTION, TEXTS, plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
-SOON = 30_000  # milliseconds
 WEIGHTS = (0.2, 1.0, 0.9, 1.0, 0.5)
 
 
@@ -79,7 +79,7 @@ def link(server: AppServer, **said: str) -> str:
 
 def drawn(visit: Visit, url: str) -> Page:
     page = visit.open(url)
-    page.locator(".st-key-bump .scatterlayer .point").first.wait_for(timeout=SOON)
+    page.locator(".st-key-bump .scatterlayer .point").first.wait_for()
     return page
 
 
@@ -87,7 +87,7 @@ def code_of(page: Page) -> str:
     """The pipeline as *Copy as code* gives it."""
     page.get_by_role("button", name="Copy as code").click()
     code = page.locator("[data-testid=stPopoverBody] [data-testid=stCode] code").first
-    expect(code).to_contain_text("~", timeout=SOON)
+    expect(code).to_contain_text("~")
     text = code.text_content() or ""
     page.keyboard.press("Escape")
     return text
@@ -100,7 +100,7 @@ def found_by(page: Page, memory: Memory) -> Retrieval:
 def cells(page: Page, column: str) -> list[dict[str, str]]:
     """The table with this column as it is read out: drawn on a canvas, it stands there once more for the blind."""
     table = page.locator("canvas table").filter(has=page.locator("th", has_text=column))
-    table.locator("td").first.wait_for(state="attached", timeout=SOON)
+    table.locator("td").first.wait_for(state="attached")
     rows: list[list[str]] = table.evaluate(
         "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
     )
@@ -137,7 +137,7 @@ def test_feedback_moves_rows_up_and_down_and_the_list_shows_both(wide: Visit, se
     assert {text[0] for text in moves} >= {"▲", "▼"}
     assert sum(int(text[1:]) * (1 if text[0] == "▲" else -1) for text in moves if text != "=") == 0
     page.get_by_text("All digits", exact=True).click()
-    expect(page).to_have_url(re.compile("digits=all"), timeout=SOON)
+    expect(page).to_have_url(re.compile("digits=all"))
 
 
 @pytest.mark.long
@@ -147,7 +147,7 @@ def test_the_block_is_the_librarys_against_its_budget(visit: Visit, server: AppS
     block = found.block
     assert (block.budget, 0 < block.tokens <= 40, 0 < len(block.ids) < 5) == (40, True, True)
     bar = page.locator("[data-testid=stProgress]")
-    expect(bar).to_contain_text(f"{block.tokens} of 40 tokens, {len(block.ids)} observations", timeout=SOON)
+    expect(bar).to_contain_text(f"{block.tokens} of 40 tokens, {len(block.ids)} observations")
     text = page.locator("[data-testid=stCode] code").last.text_content() or ""
     assert text.strip() == block.text.strip()
     expect(page.get_by_text(f"{len(block.ids)} in the block, {block.tokens} of 40 tokens")).to_be_visible()
@@ -164,9 +164,7 @@ def test_copied_code_is_the_pipeline_and_can_be_compared_with(visit: Visit, serv
     assert [stage.scale for stage in stages if isinstance(stage, Corroboration)] == [0.3]
     assert [stage.tokens for stage in stages if isinstance(stage, TokenBudget)] == [200]
     page = drawn(visit, link(server, preset="INTENDED", v="1", boost="0.3", tokens="200", show="compare", vs=code))
-    expect(page.get_by_text("The memory block holds the same observations under each of them.")).to_be_visible(
-        timeout=SOON
-    )
+    expect(page.get_by_text("The memory block holds the same observations under each of them.")).to_be_visible()
     expect(page.locator(".st-key-compare_lists .gtitle")).to_contain_text("Of the 5 best of A, B keeps 5")
 
 
@@ -176,7 +174,7 @@ def test_four_pipelines_side_by_side(wide: Visit, server: AppServer, memory: Mem
     page = drawn(wide, link(server, show="compare", vs=",".join(others), top="3"))
     lists = page.locator(".st-key-compare_lists")
     for letter in "ABCD":
-        expect(lists).to_contain_text(f"{letter} · ", timeout=SOON)
+        expect(lists).to_contain_text(f"{letter} · ")
     found = found_by(page, memory)
     asked = AgentSession("acme"), QUESTION
     runs = [PipelineRun.of(retrieve(memory, *asked, PRESETS[name], found.at)) for name in others]
@@ -199,39 +197,41 @@ def test_a_pin_is_exported_and_its_link_opens_fresh(
     browser: Browser, visit: Visit, server: AppServer, memory: Memory
 ) -> None:
     page = drawn(visit, link(server, show="pins"))
-    page.get_by_text("Pin this question").click()
+    unfold(page, "Pin this question")
     page.get_by_label("Name", exact=True).fill("what comes first")
-    choice = page.get_by_role("combobox", name="Must be in the block")
-    choice.click()
-    choice.press("ArrowDown")
-    page.get_by_role("option").first.wait_for(timeout=SOON)
-    choice.press("Enter")
-    choice.press("Escape")
-    expect(page.locator(".st-key-pin_include")).to_contain_text(re.compile(r"\d · "), timeout=SOON)
-    expect(page.get_by_role("listbox")).to_have_count(0)  # while it is open a click beside it only closes it
+    open_list(page, "Must be in the block").filter(has_text=TEXTS[1]).click()
+    close_list(page)
+    chosen = page.locator(".st-key-pin_include")
+    expect(chosen).to_contain_text(TEXTS[1])
+    for panel in ("Memory block", "Pins"):  # what is half filled in stays while somebody looks elsewhere
+        page.get_by_role("radio", name=panel).or_(page.get_by_role("button", name=panel)).first.click()
+        expect(chosen).to_have_count(int(panel == "Pins"))
+    visit.settled()
+    unfold(page, "Pin this question")
+    expect(chosen).to_contain_text(TEXTS[1])
     page.get_by_role("button", name="Pin this", exact=True).click()
-    expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible(timeout=SOON)
-    with page.expect_download(timeout=SOON) as taken:
+    expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible()
+    with page.expect_download() as taken:
         page.get_by_role("button", name="Export as JSON").click()
     text = taken.value.path().read_text(encoding="utf-8")
     (pin,) = from_json(text, "acme")
-    best = retrieve(memory, AgentSession("acme"), QUESTION, LIVE).ranking.ids()
+    ranked = retrieve(memory, AgentSession("acme"), QUESTION, LIVE).ranking
+    texts = dict(zip(ranked.ids(), (text.as_py() for text in ranked.texts("content")), strict=True))
     assert (pin.name, pin.query) == ("what comes first", QUESTION)
-    assert len(pin.must_include) == 1
-    assert pin.must_include[0] in map(str, best)
+    assert [texts[label] for label in pin.must_include] == [TEXTS[1]]
     assert json.loads(text)["org"] == "acme"
     table = page.locator("[data-testid=stDataFrame] canvas").first
     box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 14, box["y"] + 52)
-    expect(page).to_have_url(re.compile("pin=[0-9]+"), timeout=SOON)
+    expect(page).to_have_url(re.compile("pin=[0-9]+"))
     number = re.findall("pin=([0-9]+)", page.url)[0]
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     fresh = Visit(context)
     other = drawn(fresh, f"{server.url}/inspector?{urlencode({'org': 'acme', 'pin': number, 'show': 'pins'})}")
-    expect(other.get_by_label("Question")).to_have_value(QUESTION, timeout=SOON)
-    expect(other.get_by_text(f"must be in the block: {pin.must_include[0]}")).to_be_visible(timeout=SOON)
-    expect(other.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible(timeout=SOON)
+    expect(other.get_by_label("Question")).to_have_value(QUESTION)
+    expect(other.get_by_text(f"must be in the block: {pin.must_include[0]}")).to_be_visible()
+    expect(other.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible()
     assert fresh.complaints == []
     context.close()
 
@@ -259,7 +259,7 @@ def test_an_embedder_and_a_scorer_that_fail_are_said_plainly(
             "4 candidates recalled by keywords alone",
             "pairs scored by words, because the model failed",
         ):
-            expect(page.get_by_text(sentence)).to_be_visible(timeout=SOON)
+            expect(page.get_by_text(sentence)).to_be_visible()
         assert page.locator("[data-testid=stException]").count() == 0
     finally:
         broken.stop()

@@ -30,7 +30,6 @@ pytestmark = pytest.mark.usefixtures("quiet")
 
 TOKEN = "canary-proxy-token-77d1"  # noqa: S105 - known to this test alone
 HOSTILE = tuple(TEXTS[number] for number in (0, 1, 7, 20, 26, 31, 46, 56))
-SOON = 30_000  # milliseconds
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +88,7 @@ def test_a_deep_link_shows_the_same_in_a_fresh_browser(browser: Browser, server:
         )
         visit = Visit(context)
         page = visit.open(address(server, planted.id, org="org_b", part="Contradictions"))
-        expect(page.locator("[data-testid=stCode]").nth(1)).to_contain_text(OPPOSITE, timeout=SOON)
+        expect(page.locator("[data-testid=stCode]").nth(1)).to_contain_text(OPPOSITE)
         page.locator(".js-plotly-plot .scatterlayer").first.wait_for()
         seen.append((page.locator("[data-testid=stMetricValue]").all_inner_texts(), page.url))
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -103,15 +102,15 @@ def test_a_deep_link_shows_the_same_in_a_fresh_browser(browser: Browser, server:
 def test_a_part_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer, planted: Planted) -> None:
     page = visit.open(address(server, planted.id))
     page.get_by_role("tab", name="Contradictions").click()
-    expect(page).to_have_url(re.compile("part=Contradictions"), timeout=SOON)
+    expect(page).to_have_url(re.compile("part=Contradictions"))
     page.reload()
     visit.settled()
-    expect(page.get_by_text("Open the other")).to_be_visible(timeout=SOON)
+    expect(page.get_by_text("Open the other")).to_be_visible()
     page.get_by_text("Open the other").click()
-    expect(page).to_have_url(re.compile(f"observation={planted.opposite}"), timeout=SOON)
-    expect(page.locator("[data-testid=stCode]").first).to_contain_text(OPPOSITE, timeout=SOON)
+    expect(page).to_have_url(re.compile(f"observation={planted.opposite}"))
+    expect(page.locator("[data-testid=stCode]").first).to_contain_text(OPPOSITE)
     page.go_back()
-    expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0], timeout=SOON)
+    expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0])
 
 
 @pytest.mark.long
@@ -120,8 +119,8 @@ def test_a_member_of_the_cluster_opens_with_the_scope_carried_on(
 ) -> None:
     page = visit.open(address(server, planted.id, window="7d", part="Cluster"))
     click_in_table(page)
-    expect(page).to_have_url(re.compile(f"observation={planted.alike[0]}"), timeout=SOON)
-    expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
+    expect(page).to_have_url(re.compile(f"observation={planted.alike[0]}"))
+    expect(page).to_have_url(re.compile("window=7d"))
 
 
 def test_a_retrieval_leads_to_its_address_and_going_back_to_where_one_was(
@@ -131,12 +130,12 @@ def test_a_retrieval_leads_to_its_address_and_going_back_to_where_one_was(
     here = page.url
     click_in_table(page, row=1)
     newest = min(map(str, planted.retrievals[-2:]))
-    expect(page).to_have_url(re.compile(f"/inspector\\?.*retrieval={newest}"), timeout=SOON)
-    expect(page).to_have_url(re.compile("window=7d"), timeout=SOON)
-    expect(page.get_by_label("Question")).not_to_have_value("", timeout=SOON)
+    expect(page).to_have_url(re.compile(f"/inspector\\?.*retrieval={newest}"))
+    expect(page).to_have_url(re.compile("window=7d"))
+    expect(page.get_by_label("Question")).not_to_have_value("")
     page.go_back()
-    expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0], timeout=SOON)
-    expect(page).to_have_url(here, timeout=SOON)
+    expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0])
+    expect(page).to_have_url(here)
     assert visit.complaints == []
 
 

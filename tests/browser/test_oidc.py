@@ -88,9 +88,9 @@ def sign_in(visit: Visit, server: AppServer, path: str = "") -> Page:
 def test_sign_in_see_ones_own_and_sign_out(visit: Visit, server: AppServer, provider: Provider) -> None:
     provider.claims = dict(VERA)
     page = sign_in(visit, server, "/health?org=org_a&part=runs")
-    expect(page.get_by_text("vera@example.invalid, viewer")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("vera@example.invalid, viewer")).to_be_visible()
     # one arrives where the link led
-    expect(page).to_have_url(f"{server.url}/health?org=org_a&part=runs", timeout=20_000)
+    expect(page).to_have_url(f"{server.url}/health?org=org_a&part=runs")
     asked = provider.asked[-1]
     assert asked["code_challenge_method"] == "S256"
     assert asked["state"] and asked["nonce"] and asked["response_type"] == "code"  # noqa: PT018 - one request
@@ -99,13 +99,13 @@ def test_sign_in_see_ones_own_and_sign_out(visit: Visit, server: AppServer, prov
     kept = page.context.cookies()
     assert {cookie["httpOnly"] for cookie in kept if cookie["name"].startswith(USER)} == {True}
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     assert len(provider.ended) == 1
     assert not [cookie for cookie in page.context.cookies() if cookie["name"] == USER]
     # whoever kept a copy of the cookie is signed out as well
     page.context.add_cookies(kept)  # type: ignore[arg-type]
     page.goto(server.url)
-    expect(page.get_by_text("You signed out")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("You signed out")).to_be_visible()
     copy = {each["name"]: each["value"] for each in kept}
     assert requests.get(f"{server.url}/media/0123456789abcdef.csv", cookies=copy, timeout=10).status_code == 403
     assert COOKIE_SECRET not in server.output()
@@ -118,16 +118,16 @@ def test_eight_hours_after_signing_in_one_signs_in_again(visit: Visit, server: A
     provider.claims, provider.age = dict(VERA), 8 * 3600 - 20
     page = sign_in(visit, server)
     provider.age = 0
-    expect(page.get_by_text("vera@example.invalid, viewer")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("vera@example.invalid, viewer")).to_be_visible()
     left = provider.issued + 8 * 3600 - time.time()
     page.wait_for_timeout(max(left, 0) * 1000 + 500)
     page.get_by_role("link", name="Health").click()
-    expect(page.get_by_text("You signed in too long ago")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("You signed in too long ago")).to_be_visible()
     expect(page.get_by_role("button", name="Sign out")).to_have_count(0)
     provider.claims = dict(VERA)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("link", name="Continue").click()
-    expect(page.get_by_text("vera@example.invalid, viewer")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("vera@example.invalid, viewer")).to_be_visible()
 
 
 @pytest.mark.long
@@ -139,7 +139,7 @@ def test_a_token_signed_with_another_key_signs_nobody_in(visit: Visit, server: A
         page = sign_in(visit, server)
     finally:
         provider.signs_with = provider.key
-    expect(page.get_by_text("Sign in to go on")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Sign in to go on")).to_be_visible()
 
 
 def cookie(server: AppServer, secret: str = COOKIE_SECRET, **claims: Any) -> str:  # noqa: ANN401 - of any kind

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from tests import sample
 from tests.analysis.planted_log import plant, plant_organization
 from tests.app_server import AppServer
+from tests.browser.cells import open_row
 from tests.browser.conftest import Visit
 from tests.hostile import TEXTS
 
@@ -100,6 +101,19 @@ def test_a_click_on_the_map_turns_both_knobs(visit: Visit, server: AppServer) ->
     page.get_by_role("button", name="Reset to as logged").click()
     expect(page).not_to_have_url(re.compile("lam="))
     visit.settled()
+    assert complaints(visit) == []
+
+
+@pytest.mark.long
+def test_a_flip_opens_its_observation_and_going_back_leads_to_the_list(visit: Visit, server: AppServer) -> None:
+    page = shown(visit.open(f"{server.url}/what_if?org=org_a&w=off"))
+    here, row = page.url, open_row(page, "In or out", 1)
+    opened = str(uuid5(sample.NAMESPACE, f"org_a/{0 if 'enters' in ' '.join(row) else 2}"))
+    assert opened in row
+    expect(page).to_have_url(re.compile(f"/observation\\?.*observation={opened}"))
+    page.go_back()
+    expect(page).to_have_url(here)
+    shown(page)
     assert complaints(visit) == []
 
 

@@ -124,6 +124,11 @@ def held(owner: Owner) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
+def offered(test: AppTest, text: str) -> list[str]:
+    """What stands in the list to choose from for an observation with this text."""
+    return [option for option in test.multiselect("pin_include").options if text in option]
+
+
 @pytest.mark.usefixtures("_writable")
 class TestPins:
     def test_pin_this_then_see_it_fail_under_another_pipeline_then_take_it_down(
@@ -151,6 +156,44 @@ class TestPins:
             test.button("pin_archive").click().run()
             assert said(test) == ["Taken down."]
         assert [row[-1] for row in held(owner)] == [True]
+
+    def test_a_choice_outlives_a_turned_knob_and_another_question(
+        self, address: str, planted: Planted, owner: Owner
+    ) -> None:
+        """A browser sends the words that were chosen, which may be from a list that has been ranked anew since."""
+        best, last = str(planted.ids[0]), str(planted.ids[4])
+        with application(address, SCRIPT, org="acme") as test:
+            test.run()
+            (above,), (below,) = offered(test, TEXTS[0]), offered(test, TEXTS[4])
+            for query, pipeline in (
+                (QUESTION, "SessionRecency"),
+                (QUESTION, "Relevance~~Head~k~2"),
+                ("which fruit ripens", "Relevance~~Head~k~1"),
+            ):
+                test.query_params.update(q=query, pipeline=pipeline)
+                test.run()
+                assert (offered(test, TEXTS[0]), offered(test, TEXTS[4])) == ([above], [below])
+                test.multiselect("pin_include").set_value([below])
+                test.selectbox("pin_upper").set_value(above)
+                test.selectbox("pin_lower").set_value(below)
+                test.run()
+                assert test.multiselect("pin_include").value == [last]
+            assert not offered(test, TEXTS[1])
+            test.text_input("pin_name").input("kept").run()
+            test.button("pin_save").click().run()
+            assert said(test) == ["Pinned."]
+        assert held(owner)[0][3] == {"must_include": [last], "must_precede": [[best, last]]}
+
+    def test_no_observation_of_another_organization_is_offered(self, address: str, owner: Owner) -> None:
+        plant(owner)
+        plant(owner, "globex", ["a secret of globex about auth"])
+        with application(address, SCRIPT, org="globex") as test:
+            test.run()
+            test.multiselect("pin_include").set_value(offered(test, "secret")).run()
+            test.query_params["org"] = "acme"
+            test.run()
+            assert (offered(test, "secret"), test.multiselect("pin_include").value) == ([], [])
+            assert "secret" not in str(test.session_state)
 
     def test_opening_a_pin_asks_its_question_for_its_work(self, address: str, planted: Planted, store: Store) -> None:
         pin = Pin("p", "which fruit ripens", (str(planted.ids[4]),), project="api", work_type="bug_fix")

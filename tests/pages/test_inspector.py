@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controls.stages import KNOBS, PARTS, STARTS, shown
 from queries.engine import Store, make_engine
 from ranking import INTENDED, LIVE, LexicalScorer, explain, fingerprints
 from ranking.near_pairs import near_components
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import psycopg
     from streamlit.testing.v1 import AppTest
 
+    from controls.stages import Knob
     from retrieval.retrieve import Retrieval
     from tests.conftest import Cluster
 
@@ -58,6 +60,21 @@ def param(test: AppTest, name: str) -> str:
     """What the address says; the harness keeps what it was given and what the page wrote in two shapes."""
     found = test.query_params[name]
     return found if isinstance(found, str) else found[0]
+
+
+def turnable(test: AppTest, key: str) -> Any:  # noqa: ANN401 - a control of any kind
+    kinds = (test.slider, test.number_input, test.toggle, test.button_group)
+    return next(control for kind in kinds for control in kind if control.key == key)
+
+
+def other(knob: Knob, value: Any) -> Any:  # noqa: ANN401 - a number, a switch or an option
+    """A value that the knob has not now, on its own steps."""
+    if knob.switch:
+        return not value
+    if knob.options is not None:
+        return next(option for option in knob.options if option != value)
+    changed = value + knob.step if value + knob.step <= knob.high else value - knob.step
+    return int(changed) if knob.whole else round(changed, 6)
 
 
 def titles(test: AppTest) -> list[str]:
@@ -117,6 +134,24 @@ class TestFigures:
             test.button("reset_boost").click().run()
             assert "boost" not in test.query_params
             assert not test.exception
+
+    @pytest.mark.parametrize("start", ["routes", "scores"])
+    def test_every_knob_of_every_stage_can_be_turned_and_none_undoes_another(self, address: str, start: str) -> None:
+        """What was turned while a run went on comes all at once, each knob by its own callback."""
+        link = {"preset": "FULL", "start": start, "with": ".".join(PARTS), "open": ".".join(("start", *PARTS))}
+        with application(address, org="acme", q=QUESTION, v="1", **link) as test:
+            test.switch_page("inspector.py").run()
+            turned = {}
+            for knob in KNOBS:
+                if knob.stage in (*PARTS.values(), type(STARTS[start])):
+                    control = turnable(test, f"turn_{knob.key}")
+                    turned[knob.key] = other(knob, control.value)
+                    control.set_value(turned[knob.key])
+            assert {knob.key for knob in KNOBS} - set(turned) == ({"alpha"} if start == "routes" else {"k"})
+            test.run()
+            assert not test.exception
+            assert {key: param(test, key) for key in turned} == {key: shown(value) for key, value in turned.items()}
+            assert {key: turnable(test, f"turn_{key}").value for key in turned} == turned
 
     def test_the_pipeline_can_be_copied(self, address: str) -> None:
         test = opened(address, org="acme", q=QUESTION, head="7")

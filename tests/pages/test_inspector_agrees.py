@@ -123,6 +123,26 @@ class TestPins:
         assert not self.held(turned)
         assert commanded(copied(turned, "pins"))[0] == 1
 
+    def test_what_is_half_filled_in_stays_while_another_panel_is_looked_at(
+        self, address: str, cluster: Cluster, store_database: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
+        with application(address, org="acme", q=QUESTION, show="pins") as test:
+            test.switch_page("inspector.py").run()
+            second, third = test.multiselect("pin_include").options[1:3]
+            test.text_input("pin_name").input("half")
+            test.multiselect("pin_include").set_value([third])
+            test.selectbox("pin_upper").set_value(second)
+            test.run()
+            chosen = test.multiselect("pin_include").value, test.selectbox("pin_upper").value
+            for panel in ("block", "pins"):
+                test.query_params["show"] = panel
+                test.run()
+                assert ("pin_include" in [each.key for each in test.multiselect]) == (panel == "pins")
+            assert test.text_input("pin_name").value == "half"
+            assert (test.multiselect("pin_include").value, test.selectbox("pin_upper").value) == chosen
+            assert [third[-8:], second[-8:]] == [each[:8] for each in (*chosen[0], chosen[1])]
+
     def test_a_link_to_a_pin_brings_its_work_along_until_another_question_is_typed(
         self, address: str, store: Store
     ) -> None:
