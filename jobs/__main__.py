@@ -81,6 +81,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         EmbeddedError,
         aggregation.AggregationError,
         contradictions.FileError,
+        demo.MakerError,
         drift_report.DriftReportError,
         grant.GrantError,
         migrate.MigrateError,

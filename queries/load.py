@@ -69,6 +69,18 @@ def copy_records(
     return count
 
 
+def copy_encoded(connection: Connection, table: Table, columns: Sequence[str], pieces: Iterable[bytes]) -> int:
+    """Append what ``copy_format.encoded`` made by COPY in this connection's transaction and return how many rows."""
+    statement = sql.SQL("copy {table} ({columns}) from stdin (format binary)").format(
+        table=_identifier(table), columns=sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    with _driver(connection).cursor() as cursor:
+        with cursor.copy(statement) as copy:
+            for piece in pieces:
+                copy.write(piece)
+        return cursor.rowcount
+
+
 @contextmanager
 def rebuilt_indexes(connection: Connection, tables: Iterable[Table]) -> Iterator[None]:
     """Load without the tables' secondary indexes, which are built again from their own definitions afterwards."""

@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from jobs.demo.load import SEED, fill
+from jobs.demo.makers import MakerError
 from jobs.demo.sizes import DEFAULT, SIZES
 from jobs.target import embedded
 from queries.migrate import migrate
+
+__all__ = ["MakerError", "Progress", "arguments", "main"]
 
 if TYPE_CHECKING:
     import argparse

@@ -23,6 +23,9 @@ Rows = npt.NDArray[np.intp]
 Moments = npt.NDArray[np.int64]
 
 POOL = 20
+SPARE = 2 * POOL  # as many are looked at again, so that equal scores at the cut are seen
+GROUP = 16  # columns of which only the best is looked at first
+GROUPED = 2 * SPARE * GROUP
 BLOCK = 256  # questions at a time: a block of similarities stays in the cache
 DIGITS = 7  # what the product of two float32 vectors can promise on any machine
 
@@ -45,18 +48,22 @@ def recall(
     vectors: Vectors,
 ) -> Iterator[Recalled]:
     """At most 20 memories of the question's project for each question, none of them newer than the question."""
-    questions = embed([query for _, query, _ in asked])
-    of_project = np.array([session.project for session, _, _ in asked], dtype=np.object_)
+    texts = {query: n for n, query in enumerate(dict.fromkeys(query for _, query, _ in asked))}
+    questions, text_of = embed(list(texts)), np.array([texts[query] for _, query, _ in asked], dtype=np.intp)
+    times, of_project = _moments([at for *_, at in asked]), np.array([session.project for session, *_ in asked], object)
     for project in dict.fromkeys(of_project.tolist()):
         known = np.flatnonzero(projects == project)
-        matrix, born = vectors[known], created[known]
+        # both in the order of time: what was there when a question was asked stands in front
+        known = known[np.argsort(created[known], kind="stable")]
         mine = np.flatnonzero(of_project == project)
+        mine = mine[np.argsort(times[mine], kind="stable")]
+        matrix, there = vectors[known], np.searchsorted(created[known], times[mine])
         for start in range(0, len(mine), BLOCK):
-            block = mine[start : start + BLOCK]
-            near = questions[block] @ matrix.T
-            near[born[None, :] >= _moments([asked[n][2] for n in block.tolist()])[:, None]] = -1.0
-            found = best(near)
-            exact = np.einsum("qkd,qd->qk", matrix[found], questions[block], dtype=np.float64).round(DIGITS)
+            block, seen = mine[start : start + BLOCK], there[start : start + BLOCK]
+            near = questions[text_of[block]] @ matrix[: seen[-1]].T
+            near[:, seen[0] :][np.arange(seen[0], seen[-1]) >= seen[:, None]] = -1.0
+            found = best(near, known[: seen[-1]])
+            exact = np.einsum("qkd,qd->qk", matrix[found], questions[text_of[block]], dtype=np.float64).round(DIGITS)
             # what points away from the question, or was not there yet, is no candidate
             exact[np.take_along_axis(near, found, axis=1) <= 0] = -1.0
             order = np.argsort(-exact, axis=1, kind="stable")
@@ -66,19 +73,34 @@ def recall(
                 yield Recalled(session, query, at, row[:kept], score[:kept])
 
 
-def best(scores: Vectors) -> Rows:
-    """The best 20 columns of every row in the order of the columns; of equal scores at the cut, the first columns."""
-    count, spare = scores.shape[1], 2 * POOL
-    if count <= spare:
-        return np.sort(np.stack([top_k(row, POOL) for row in scores]), axis=1)
-    near = np.argpartition(scores, count - spare, axis=1)[:, count - spare :]
-    held = np.take_along_axis(scores, near, axis=1)
-    order = np.lexsort((near, -held), axis=1)
-    found = np.take_along_axis(near, order, axis=1)[:, :POOL]
-    # partition chose among equals as it liked; where so many are equal, the slow way decides
-    for row in np.flatnonzero(np.take_along_axis(scores, found[:, -1:], axis=1)[:, 0] == held.min(axis=1)).tolist():
-        found[row] = top_k(scores[row], POOL)
-    return np.sort(found, axis=1)
+def best(scores: Vectors, ids: Rows) -> Rows:
+    """The best 20 columns of every row in the order of their ids; of equal scores at the cut, the first ids."""
+    held, columns = scores, np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    if scores.shape[1] > GROUPED:
+        columns = _promising(scores)
+        held = np.take_along_axis(scores, columns, axis=1)
+    if held.shape[1] > SPARE:
+        near = np.argpartition(held, -SPARE, axis=1)[:, -SPARE:]
+        held, columns = np.take_along_axis(held, near, axis=1), np.take_along_axis(columns, near, axis=1)
+    order = np.lexsort((ids[columns], -held), axis=1)
+    found = np.take_along_axis(columns, order, axis=1)[:, :POOL]
+    if scores.shape[1] > SPARE:
+        # partition chose among equals as it liked; where so many are equal, the slow way decides
+        cut = np.take_along_axis(scores, found[:, -1:], axis=1)[:, 0]
+        by_id = np.argsort(ids)
+        for row in np.flatnonzero(cut == held.min(axis=1)).tolist():
+            found[row] = by_id[top_k(scores[row, by_id], POOL)]
+    return np.take_along_axis(found, np.argsort(ids[found], axis=1), axis=1)
+
+
+def _promising(scores: Vectors) -> Rows:
+    """Columns among which the best are: those of the groups whose best is among the best of all groups."""
+    width, left = divmod(scores.shape[1], GROUP)
+    grouped = scores[:, : width * GROUP].reshape(len(scores), GROUP, width)
+    groups = np.argpartition(grouped.max(axis=1), -SPARE, axis=1)[:, -SPARE:]
+    columns = groups[:, None, :] + np.arange(0, width * GROUP, width)[:, None]
+    rest = np.broadcast_to(np.arange(width * GROUP, width * GROUP + left), (len(scores), left))
+    return np.concatenate([columns.reshape(len(scores), -1), rest], axis=1)
 
 
 def _moments(times: Sequence[datetime]) -> Moments:

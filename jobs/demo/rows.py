@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jobs.demo.texts import identity
 from queries import demo_truth, own_schema, schema
+from queries.copy_format import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,6 +81,10 @@ class Records:
             "traps": self._traps, "wrong": self._wrong, "lost_rows": self._lost,
         }  # fmt: skip
         return makers[table.name]()
+
+    def encoded(self, table: Table) -> Iterator[bytes]:
+        """The same as it is copied."""
+        return encoded(table, COLUMNS[table], self.of(table))
 
     def _organization(self) -> Iterator[Record]:
         yield self.org.id, self.org.name, self.org.features, self.story.now - self.org.age

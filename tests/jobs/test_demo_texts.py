@@ -3,14 +3,18 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+import wordllama
 
 from jobs.demo.grammar import say
 from jobs.demo.sizes import DEFAULT, LARGE, SMALL, of_copies, of_named
 from jobs.demo.story import tell
 from jobs.demo.texts import LONG_WORD, copies, organizations
+from jobs.demo.vectors import DIMENSIONS, embed
 from jobs.demo.vocabulary import phrases, project, topics
 from tests.jobs.conftest import NOW
 from tests.jobs.stores import rows
@@ -96,6 +100,16 @@ class TestContent:
         )
         assert found
         assert max(distance for (distance,) in found) < 1e-6
+
+    def test_vectors_are_those_of_the_package_bit_for_bit(self, stories: list[Story]) -> None:
+        texts = ["", "word", *(entry.memory.text for story in stories for entry in story.placed[:100])]
+        package = wordllama.WordLlama.load(
+            cache_dir=Path(wordllama.__file__).parent, dim=DIMENSIONS, disable_download=True
+        )
+        means = package.embed(texts).astype(np.float64)
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        expected = (means / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+        assert embed(texts).tobytes() == expected.tobytes()
 
 
 class TestWording:

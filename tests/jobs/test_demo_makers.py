@@ -1,0 +1,49 @@
+"""A large demo is made by two processes: what comes of it is what one would have made, or nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import psutil
+import pytest
+
+from jobs.demo.load import SEED, made, told
+from jobs.demo.makers import MakerError, making
+from jobs.demo.rows import COLUMNS
+from jobs.demo.sizes import SMALL
+from tests.jobs.conftest import NOW
+
+
+def makers() -> list[psutil.Process]:
+    mine = psutil.Process().children(recursive=True)
+    return [process for process in mine if "jobs.demo.maker" in process.cmdline()]
+
+
+def test_two_processes_make_the_same_bytes_in_the_same_order_as_one() -> None:
+    said: list[str] = []
+    expected: list[str] = []
+    with making(NOW, SMALL, SEED, len(told(SMALL)), said.append) as organizations:
+        assert len(makers()) == 2
+        for number, rows in enumerate(organizations):
+            here = made(number, NOW, SMALL, SEED, expected.append)
+            for table in COLUMNS:
+                assert b"".join(rows(table)) == b"".join(here.encoded(table))
+    assert number == 5
+    assert said == expected
+    assert makers() == []
+
+
+def test_a_process_that_is_killed_ends_the_load_with_a_reason() -> None:
+    with making(NOW, SMALL, SEED, len(told(SMALL)), lambda _: None) as organizations:
+        os.kill(makers()[0].pid, signal.SIGKILL)
+        with pytest.raises(MakerError, match=r"^expected the next organization, found its process ended \(-9\)$"):
+            next(organizations)
+    assert makers() == []
+
+
+def test_whoever_stops_reading_leaves_no_process() -> None:
+    with making(NOW, SMALL, SEED, len(told(SMALL)), lambda _: None) as organizations:
+        next(organizations)
+        assert len(makers()) == 2
+    assert makers() == []
