@@ -23,6 +23,7 @@ from queries.exports import RecordExport
 from queries.recorded import recording
 from reports.about import About
 from reports.formats import FORMATS, WRITERS
+from settings import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,7 +93,7 @@ class DriftReport:
             rows = MOST_SET if form == "pdf" else MOST_ROWS
             if len(found.fingerprints) > rows:
                 raise ReportTooLargeError(f"expected at most {rows:,} alerts, found {len(found.fingerprints):,}")
-            about = About.of(self.scope, self.filter, found, asked.asked)
+            about = About.of(self.scope, self.filter, found, asked.asked, VERSION)
             # a page and a document show long statements in part; every other form holds all that both sides say
             most = None if form in EXCERPTS else MOST_BYTES
             WRITERS[form](_counted(read_alerts(store(), self.scope, found), counts, most), about, out)

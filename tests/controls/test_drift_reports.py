@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shlex
+import zipfile
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from queries.scope import EVERYTHING, Scope
 from ranking.contradictions import Kind
 from reports.about import permalink
 from reports.formats import FORMATS
+from settings import VERSION
 from tests.hostile import TEXTS
 from tests.jobs.command import ROOT
 from tests.pages.application import application
@@ -126,6 +128,8 @@ def test_the_command_that_the_page_shows_writes_the_same_bytes(
     assert written.name == "drift-report.zip"
     taken = DriftReport(ANN, scope.named("org_a <b>"), wanted, searched(scope)).content("bundle", "name")
     assert written.read_bytes() == taken
+    with zipfile.ZipFile(written) as bundle:
+        assert json.loads(bundle.read("manifest.json"))["versions"]["rankscope"] == VERSION
 
 
 def test_a_text_that_changed_since_the_page_was_drawn_is_searched_anew(
