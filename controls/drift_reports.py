@@ -23,6 +23,7 @@ from queries.exports import RecordExport
 from queries.recorded import recording
 from reports.about import About
 from reports.formats import FORMATS, WRITERS
+from settings import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +41,7 @@ log = logging.getLogger("rankscope.exports")
 
 MOST_ROWS = 100_000
 MOST_BYTES = 50_000_000
+MOST_SET = 5_000  # alerts that a click sets in type: some twenty seconds
 KIND = "drift-report"
 PLACE = "reports"  # on the page, below a list that may be long
 EXCERPTS = ("html", "pdf")
@@ -88,10 +90,11 @@ class DriftReport:
         with recording(store()) as asked:
             asked.go_on(searched.asked)
             found = weigh(store(), self.scope, self.filter, searched)
-            if len(found.fingerprints) > MOST_ROWS:
-                raise ReportTooLargeError(f"expected at most {MOST_ROWS:,} alerts, found {len(found.fingerprints):,}")
-            about = About.of(self.scope, self.filter, found, asked.asked)
-            # a page and a document show the worst alone; every other form holds all that both sides say
+            rows = MOST_SET if form == "pdf" else MOST_ROWS
+            if len(found.fingerprints) > rows:
+                raise ReportTooLargeError(f"expected at most {rows:,} alerts, found {len(found.fingerprints):,}")
+            about = About.of(self.scope, self.filter, found, asked.asked, VERSION)
+            # a page and a document show long statements in part; every other form holds all that both sides say
             most = None if form in EXCERPTS else MOST_BYTES
             WRITERS[form](_counted(read_alerts(store(), self.scope, found), counts, most), about, out)
         content = out.getvalue()
@@ -127,6 +130,7 @@ def report_buttons(
         with st.container(horizontal=True, gap="small"):
             for form, kept in FORMATS.items():
                 offered = download(stem(scope.org or "", version), kept.ending)
+                too_long = form == "pdf" and rows is not None and rows > MOST_SET
                 st.download_button(
                     kept.label,
                     offered.of(partial(report.content, form, offered.name)),
@@ -135,10 +139,13 @@ def report_buttons(
                     key=f"drift_report_{form}",
                     on_click="ignore",
                     icon=":material/folder_zip:" if form == "bundle" else ":material/download:",
+                    disabled=too_long,
+                    help=f"More than {MOST_SET:,} alerts are set in type by the command below." if too_long else None,
                 )
         st.caption(
-            "Each file holds every listed alert with both statements; HTML and PDF show the worst and count all. "
-            f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB a download fails: use the command."
+            "Each file holds every listed alert with both statements; HTML does until it has 5 MB, and counts all. "
+            f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB, and above {MOST_SET:,} alerts as PDF, "
+            "a download fails: use the command."
             + (" Every file taken is recorded with your name." if may_write() else "")
         )
         if not may_write():

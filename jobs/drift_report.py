@@ -20,6 +20,7 @@ from queries.engine import LIST
 from queries.exports import RecordExport
 from queries.principals import unknown_organizations, unknown_project
 from queries.scope import Reach, Scope, is_storable
+from settings import VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -97,7 +98,7 @@ def _write(store: Store, scope: Scope, wanted: AlertFilter, args: argparse.Names
 
     with recording(store) as asked, _file(args.out) as out:
         found = find_alerts(store, scope, wanted, report=lambda _done, _total, words: _tell(words))
-        about = About.of(scope, wanted, found, asked.asked)
+        about = About.of(scope, wanted, found, asked.asked, VERSION)
         alerts = _counted(read_alerts(store, scope, found), len(found.fingerprints))
         WRITERS[args.format](alerts, about, out)
         out.flush()

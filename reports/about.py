@@ -63,12 +63,18 @@ class About:
     window: tuple[datetime, datetime] | None = None
     permalink: str = ""
     statements: Callable[[], Iterable[Statement]] = tuple
+    rankscope: str = ""
 
     @classmethod
     def of(
-        cls, place: Place, chosen: AlertFilter, found: Found, statements: Callable[[], Iterable[Statement]] = tuple
+        cls,
+        place: Place,
+        chosen: AlertFilter,
+        found: Found,
+        statements: Callable[[], Iterable[Statement]] = tuple,
+        rankscope: str = "",
     ) -> About:
-        """What a search in a scope is about."""
+        """What a search in a scope is about, asked of Rankscope of a version."""
         return cls(
             chosen,
             found,
@@ -78,6 +84,7 @@ class About:
             (place.since, place.until),
             permalink(place, chosen),
             statements,
+            rankscope,
         )
 
     @property
@@ -119,6 +126,17 @@ class About:
             "permalink": self.permalink or None,
         }
 
+    def versions(self) -> dict[str, str]:
+        """The programs that made a file, and the rules that found what stands in it."""
+        return {
+            "rankscope": self.rankscope,
+            "report_format": str(FORMAT_VERSION),
+            "detector": self.found.procedure,
+            "python": platform.python_version(),
+            "zlib": zlib.ZLIB_RUNTIME_VERSION,
+            **{package: version(package) for package in PACKAGES},
+        }
+
     def subject(self) -> str:
         """Whose alerts these are, as tenants call themselves: hostile text, to be escaped by whoever shows it."""
         who = "all organizations in reach" if self.org_id is None else self.org_name or self.org_id
@@ -143,17 +161,6 @@ class About:
             *([] if found.opposed is None else [("Opposition pairs", _pairs(found.opposed))]),
         ]
         return facts if not self.permalink else [*facts, ("Address", self.permalink)]
-
-
-def versions() -> dict[str, str]:
-    """The programs that made a file."""
-    ours = {package: version(package) for package in PACKAGES}
-    return {
-        "report_format": str(FORMAT_VERSION),
-        "python": platform.python_version(),
-        "zlib": zlib.ZLIB_RUNTIME_VERSION,
-        **ours,
-    }
 
 
 def permalink(place: Place, chosen: AlertFilter) -> str:

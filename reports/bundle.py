@@ -13,7 +13,7 @@ import tempfile
 import zipfile
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from reports.about import FORMAT_VERSION, versions
+from reports.about import FORMAT_VERSION
 from reports.fields import encoded
 from reports.html_page import HtmlSink
 from reports.summary import Summary
@@ -119,7 +119,7 @@ def _manifest(about: About, summary: Summary, members: dict[str, Sealed]) -> byt
         "report": "evidence bundle of drift alerts",
         "format_version": FORMAT_VERSION,
         "counts": summary.to_json(),
-        "versions": {**versions(), "detector": about.found.procedure},
+        "versions": about.versions(),
         "members": {name: sealed._asdict() for name, sealed in members.items()},
     }
     return encoded(json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True) + "\n")

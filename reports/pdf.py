@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from analysis.alerts import OPEN
 from reports.fields import encoded
 from reports.glyphs import FAMILIES, on_a_line, printed
+from reports.joining import Joined
 from reports.pictures import pictures
 from reports.summary import Summary, findings
 from reports.tables import feed
@@ -32,7 +33,7 @@ from reports.texts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from analysis.alerts import Alert, Side
     from reports.about import About
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
     from reports.tables import Out
 
 TYPESETTER = Path(__file__).parent / "typesetter.py"
-PATIENCE = 120  # seconds; 300 alerts take about two
-SHOWN = 300  # alerts
-LARGEST = 1_000_000  # characters of all statements: what is set in type is held in memory
+PATIENCE = 120  # seconds for a part; it takes about one
+PART = 250  # alerts that are set at once: the typesetter holds half a megabyte for each
+LARGEST = 400_000  # characters of their statements
 LONGEST = 2_000  # characters of one statement
 SHORT = 900  # characters of both statements that still fit on a page together
 NAME, NOTE = 200, 1_000  # characters of an id or an agent, and of what someone wrote
@@ -53,7 +54,7 @@ class PdfError(Exception):
 
 
 class PdfSink:
-    """The worst alerts in full and all of them in the figures; they come worst first."""
+    """Every alert, set in parts while they come; what fits into one part is one document with its summary in front."""
 
     def __init__(self, about: About, out: Out) -> None:
         self.about = about
@@ -61,24 +62,44 @@ class PdfSink:
         self.summary = Summary(about.as_of)
         self.alerts: list[dict[str, object]] = []
         self.size = 0
+        self.joined: Joined | None = None
 
     def add(self, alert: Alert) -> None:
-        """Count one alert, and keep it while there is room."""
+        """Count one alert, and set those before it once they are a part."""
+        size = min(len(alert.older.content), LONGEST) + min(len(alert.newer.content), LONGEST)
+        if self.alerts and (len(self.alerts) == PART or self.size + size > LARGEST):
+            self._set()
         self.summary.add(alert)
-        if len(self.alerts) < self.summary.number - 1:
-            return
-        self.size += min(len(alert.older.content), LONGEST) + min(len(alert.newer.content), LONGEST)
-        if len(self.alerts) < SHOWN and self.size <= LARGEST:
-            self.alerts.append(_alert(alert, self.summary.number))
+        self.alerts.append(_alert(alert, self.summary.number))
+        self.size += size
 
     def finish(self) -> None:
-        """Set it in type."""
-        given = json.dumps(_document(self.about, self.summary, self.alerts), ensure_ascii=False)
-        self.out.write(typeset(given))
+        """Set what is left, and the summary."""
+        front = _head(self.about) | _front(self.summary)
+        told = whole(self.summary.number, self.summary.number)
+        if self.joined is None:
+            alone = {"layout": "whole", "told": told, "alerts": self.alerts, "closing": CLOSING}
+            self.out.write(typeset(json.dumps(front | alone, ensure_ascii=False)))
+            return
+        joined = self._set(CLOSING)
+        told = f"{told[:-1]}, on {counted(joined.count, 'page')} numbered from 1."
+        alone = {"layout": "front", "told": told, "alerts": [], "closing": ""}
+        joined.finish(typeset(json.dumps(front | alone, ensure_ascii=False)), "Summary")
+
+    def _set(self, closing: str = "") -> Joined:
+        """Set the alerts that wait, as the next pages."""
+        self.joined = self.joined or Joined(self.out)
+        last = self.summary.number
+        held = f"alerts {last - len(self.alerts) + 1:,} to {last:,}"
+        part = {"layout": "part", "first": self.joined.count + 1, "held": held}
+        given = _head(self.about) | part | {"alerts": self.alerts, "closing": closing}
+        self.joined.add(typeset(json.dumps(given, ensure_ascii=False)), held.capitalize())
+        self.alerts, self.size = [], 0
+        return self.joined
 
 
 def write_pdf(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
-    """Summary, pictures and the worst alerts with both statements."""
+    """Summary, pictures and every alert with both statements."""
     feed(alerts, PdfSink(about, out))
 
 
@@ -95,7 +116,8 @@ def typeset(given: str) -> bytes:
     return run.stdout
 
 
-def _document(about: About, summary: Summary, alerts: Sequence[dict[str, object]]) -> dict[str, object]:
+def _head(about: About) -> dict[str, object]:
+    """What every part of a document has, and the facts in front of it."""
     return {
         "title": "Drift report",
         "fonts": FAMILIES,
@@ -105,13 +127,11 @@ def _document(about: About, summary: Summary, alerts: Sequence[dict[str, object]
         "date": [about.as_of.year, about.as_of.month, about.as_of.day],
         "foot": f"Rankscope · as of {about.as_of:%Y-%m-%d} (UTC)",
         "facts": [(label, _short(value, 1_000)) for label, value in about.facts()],
-        "cut": whole(summary.number, len(alerts)) if len(alerts) < summary.number else "",
-        "figures": findings(summary),
-        "pictures": [_picture(each) for each in pictures(summary)],
-        "told": whole(summary.number, len(alerts)),
-        "alerts": list(alerts),
-        "closing": CLOSING,
     }
+
+
+def _front(summary: Summary) -> dict[str, object]:
+    return {"figures": findings(summary), "pictures": [_picture(each) for each in pictures(summary)]}
 
 
 def _picture(picture: Picture) -> dict[str, object]:

@@ -58,7 +58,7 @@ MAY_IMPORT = {
         "pandas",
     },
     "jobs": {"reports", "analysis", "retrieval", "queries", "ranking", "settings", "numpy", "wordllama"},
-    "reports": {"analysis", "charts", "typst"},
+    "reports": {"analysis", "charts", "pypdf", "typst"},
     "analysis": {"retrieval", "queries", "ranking", "numpy", "sklearn"},
     "retrieval": {"queries", "ranking", "numpy", "onnxruntime", "tokenizers", "wordllama", "httpx"},
     "charts": {"numpy", "pandas", "plotly"},

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shlex
+import zipfile
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from queries.scope import EVERYTHING, Scope
 from ranking.contradictions import Kind
 from reports.about import permalink
 from reports.formats import FORMATS
+from settings import VERSION
 from tests.hostile import TEXTS
 from tests.jobs.command import ROOT
 from tests.pages.application import application
@@ -126,6 +128,8 @@ def test_the_command_that_the_page_shows_writes_the_same_bytes(
     assert written.name == "drift-report.zip"
     taken = DriftReport(ANN, scope.named("org_a <b>"), wanted, searched(scope)).content("bundle", "name")
     assert written.read_bytes() == taken
+    with zipfile.ZipFile(written) as bundle:
+        assert json.loads(bundle.read("manifest.json"))["versions"]["rankscope"] == VERSION
 
 
 def test_a_text_that_changed_since_the_page_was_drawn_is_searched_anew(
@@ -141,14 +145,18 @@ def test_a_text_that_changed_since_the_page_was_drawn_is_searched_anew(
 def test_above_the_caps_nothing_is_handed_out_or_recorded(
     cluster: Cluster, database: str, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """LOAD-9: the caps themselves are 100 000 alerts and 50 MB."""
-    assert (drift_reports.MOST_ROWS, drift_reports.MOST_BYTES) == (100_000, 50_000_000)
+    """LOAD-9: the caps themselves are 100 000 alerts and 50 MB; 5 000 alerts are set in type by a click."""
+    assert (drift_reports.MOST_ROWS, drift_reports.MOST_BYTES, drift_reports.MOST_SET) == (100_000, 50_000_000, 5_000)
     before = cluster.run("select count(*) from rankscope.exports", database)
     monkeypatch.setattr(drift_reports, "MOST_ROWS", 2)
     report = DriftReport(ANN, scope, AlertFilter(0.5), searched(scope))
     with pytest.raises(ReportTooLargeError, match="at most 2 alerts, found 3"):
         report.content("csv", "name")
     monkeypatch.setattr(drift_reports, "MOST_ROWS", 3)
+    monkeypatch.setattr(drift_reports, "MOST_SET", 2)
+    with pytest.raises(ReportTooLargeError, match="at most 2 alerts, found 3"):
+        report.content("pdf", "name")
+    monkeypatch.setattr(drift_reports, "MOST_SET", 3)
     monkeypatch.setattr(drift_reports, "MOST_BYTES", 1_000)
     for form in ("csv", "pdf", "bundle"):
         with pytest.raises(ReportTooLargeError, match="at most 1,000 bytes"):
@@ -250,6 +258,16 @@ def test_too_many_for_a_page_are_left_to_the_command_beside_it(
         assert len(page.get("download_button")) == buttons
         assert [info.value.split(" are more")[0] for info in page.info] == ([] if buttons else ["100,001 alerts"])
         assert page.code[0].value.startswith("python -m jobs drift-report '--org=org '\"'\"'<b>' --from=2026-03-01")
+
+
+@pytest.mark.parametrize(("rows", "disabled"), [(5_000, []), (5_001, ["PDF"])])
+def test_more_than_a_click_can_set_in_type_is_left_to_the_command(
+    cluster: Cluster, database: str, rows: int, disabled: list[str]
+) -> None:
+    with application(cluster.plain_url("dash_read", database), PAGE, rows=str(rows)) as page:
+        page.run()
+        assert not page.exception
+        assert [button.proto.label for button in page.get("download_button") if button.proto.disabled] == disabled
 
 
 @pytest.mark.parametrize("writable", [True, False])

@@ -89,7 +89,7 @@ def test_twenty_thousand_alerts_take_little_more_memory_than_sixteen(address: st
 
 
 def test_a_document_of_them_takes_no_more_and_its_typesetter_what_is_stated(address: str, tmp_path: Path) -> None:
-    """The document holds the worst 300 of them; what it costs to set these is bounded, and is not the command's."""
+    """The document holds them all, set in parts; what it costs to set one is bounded, and is not the command's."""
     _, before, _ = written(address, "few", "pdf", tmp_path / "few")
     many, after, typesetter = written(address, "many", "pdf", tmp_path / "many")
     assert many == WIDE

@@ -95,5 +95,6 @@ def about(**fields: Any) -> About:  # noqa: ANN401 - About's own
         "org_name": "Alder & Sons",
         "project_id": None,
         "permalink": "/drift_alerts?org=org_a",
+        "rankscope": "12.3.4",
     }
     return About(**given | fields)

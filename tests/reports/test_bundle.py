@@ -86,6 +86,7 @@ class TestContent:
         assert manifest["permalink"] == "/drift_alerts?org=org_a"
         assert manifest["opposition_pairs"] == {"digest": "feed00c0ffee1234", "number": 7, "defaults": False}
         assert set(manifest["versions"]) >= {"python", "report_format", "SQLAlchemy"}
+        assert manifest["versions"]["rankscope"] == "12.3.4"
         assert (manifest["versions"]["zlib"], manifest["versions"]["detector"]) == (zlib.ZLIB_RUNTIME_VERSION, "d 7")
 
     def test_csv_and_json_hold_every_alert_and_the_page_is_there(self, made: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pypdfium2
 import pytest
@@ -14,12 +14,16 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 
 from reports.glyphs import families, printed
-from reports.pdf import LONGEST, SHOWN, PdfError, PdfSink, _document, typeset, write_pdf
+from reports.joining import Joined
+from reports.pdf import LARGEST, LONGEST, PART, PdfError, _front, _head, typeset, write_pdf
+from reports.summary import Summary
 from tests.hostile import TEXTS
 from tests.reports.alerts import about, alert, alerts, hostile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pypdf import PageObject
 
     from analysis.alerts import Alert
 
@@ -90,10 +94,8 @@ def test_the_fonts_have_what_the_table_says() -> None:
 
 
 def _with(letter: str) -> str:
-    sink = PdfSink(about(), io.BytesIO())
-    sink.add(alert())
-    given = _document(sink.about, sink.summary, sink.alerts)
-    return json.dumps(given | {"subject": letter})
+    front = _head(about()) | _front(Summary(about().as_of))
+    return json.dumps(front | {"layout": "front", "told": "", "alerts": [], "closing": "", "subject": letter})
 
 
 def test_a_typesetter_that_fails_is_a_sentence() -> None:
@@ -110,14 +112,95 @@ def test_the_same_alerts_give_the_same_bytes_without_a_clock() -> None:
     assert f"{told.creation_date:%Y-%m-%d %H:%M:%S}" == "2026-03-29 00:00:00"
 
 
-def test_pages_are_numbered_and_the_worst_shown() -> None:
-    content = written(alerts(SHOWN + 5))
+def test_what_fits_into_one_part_is_one_document_with_numbered_pages() -> None:
+    content = written(alerts(PART))
     pages = [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(content)]
     assert all(f"Page {number} of {len(pages)}" in text for number, text in enumerate(pages, 1))
-    for page in pages[:2]:
-        assert f"The {SHOWN} most harmful of {SHOWN + 5} alerts are shown here" in bare_lines(page)
-    assert f"Alerts\r\n{SHOWN + 5}" in pages[0] or str(SHOWN + 5) in pages[0]
-    assert len(content) < 5_000_000
+    assert f"{PART} alerts, the most harmful first." in bare_lines(pages[1])
+    assert b"/StructTreeRoot" in content, "tagged for readers that speak"
+
+
+NUMBER = 2 * PART + 5
+
+
+@pytest.fixture(scope="module")
+def content() -> bytes:
+    return written(alerts(NUMBER))
+
+
+class TestMoreThanOnePart:
+    """Too many alerts to be set at once are set in parts: the document holds every one, as if it had been one."""
+
+    def test_every_alert_is_there_in_order_and_once(self, content: bytes) -> None:
+        found = bare(text_of(content))
+        places = [found.find(f"fingerprint{bare(one.fingerprint)}") for one in alerts(NUMBER)]
+        assert places[0] >= 0
+        assert places == sorted(set(places))
+        assert found.count("fingerprint") == NUMBER
+
+    def test_pages_are_numbered_through(self, content: bytes) -> None:
+        document = pypdfium2.PdfDocument(content)
+        pages = [bare_lines(page.get_textpage().get_text_range()) for page in document]
+        parts = [(1, PART), (PART + 1, 2 * PART), (2 * PART + 1, NUMBER)]
+        assert pages[0].endswith("Page i")
+        assert f"{NUMBER} alerts, the most harmful first, on {len(pages) - 1} pages numbered from 1." in pages[0]
+        named = [text.rpartition("Page ")[2] for text in pages[1:]]
+        assert [name.split(" · ")[0] for name in named] == [str(number) for number in range(1, len(pages))]
+        assert list(dict.fromkeys(name.split(" · ")[1] for name in named)) == [f"alerts {a} to {b}" for a, b in parts]
+        assert [document.get_page_label(at) for at in range(3)] == ["i", "1", "2"]
+        assert [text.count("Statements are shown as agents wrote them") for text in pages] == [0] * (len(pages) - 1) + [
+            1
+        ]
+
+    def test_its_outline_leads_to_every_part(self, content: bytes) -> None:
+        reader = PdfReader(io.BytesIO(content), strict=True)
+        titles = [entry["/Title"] for entry in reader.outline]  # type: ignore[call-overload]
+        assert titles == ["Summary", "Alerts 1 to 250", "Alerts 251 to 500", "Alerts 501 to 505"]
+        led = [reader.get_destination_page_number(entry) for entry in reader.outline]  # type: ignore[arg-type]
+        texts = [reader.pages[at or 0].extract_text() for at in led]
+        assert ["1. " in texts[1], "251. " in texts[2], "501. " in texts[3]] == [True] * 3
+
+    def test_it_is_archivable_as_its_parts_are(self, content: bytes) -> None:
+        reader = PdfReader(io.BytesIO(content), strict=True)
+        root = reader.trailer["/Root"]
+        assert ARCHIVABLE in content
+        assert f"<xmpTPg:NPages>{len(reader.pages)}</xmpTPg:NPages>".encode() in content
+        assert {"/Metadata", "/OutputIntents", "/Lang"} <= set(root)  # type: ignore[call-overload]
+        assert "/StructTreeRoot" not in root  # type: ignore[operator]
+        assert not any("/StructParents" in page or "/Annots" in page for page in reader.pages)
+        assert len(reader.trailer["/ID"]) == 2  # type: ignore[arg-type]
+        fonts = {font for page in reader.pages for font in _fonts(page)}
+        assert fonts
+        assert all("+" in font for font in fonts), "each is embedded, as the subset that is needed"
+
+    def test_the_same_alerts_give_the_same_bytes(self, content: bytes) -> None:
+        assert written(alerts(NUMBER)) == content
+
+    def test_long_statements_make_smaller_parts(self) -> None:
+        text = "word " * (LONGEST // 5)
+        count = LARGEST // (2 * LONGEST) + 3
+        found = written(alert(number, older=text, newer=text) for number in range(count))
+        titles = [entry["/Title"] for entry in PdfReader(io.BytesIO(found)).outline]  # type: ignore[call-overload]
+        assert titles == ["Summary", f"Alerts 1 to {count - 3}", f"Alerts {count - 2} to {count}"]
+
+
+def _fonts(page: PageObject) -> list[str]:
+    fonts: Any = page["/Resources"]["/Font"]  # type: ignore[index]
+    return [str(fonts[name]["/BaseFont"]) for name in fonts]
+
+
+@pytest.mark.parametrize("lacking", ["part", "front"])
+def test_a_part_that_cannot_be_archived_takes_the_claim_from_the_whole(lacking: str) -> None:
+    good, bad = typeset(_with("a")), typeset(_with("\u4e2d"))
+    assert ARCHIVABLE in good
+    assert ARCHIVABLE not in bad
+    out = io.BytesIO()
+    joined = Joined(out)
+    joined.add(bad if lacking == "part" else good, "one")
+    joined.add(good, "two")
+    joined.finish(bad if lacking == "front" else good, "front")
+    assert ARCHIVABLE not in out.getvalue()
+    assert len(PdfReader(out, strict=True).pages) == 3
 
 
 def bare_lines(text: str) -> str:
