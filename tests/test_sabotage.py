@@ -44,6 +44,23 @@ SABOTAGES = (
         "set_config(key, value, false)", ("tests/queries/test_isolation.py::TestPool",),
     ),
     Sabotage(
+        "the scope of a round that ends with its transaction", "queries/rounds.py", "set_config(key, value, true)",
+        "set_config(key, value, false)", ("tests/queries/test_rounds.py::TestOneSnapshot",),
+    ),
+    Sabotage(
+        "the reach of a confined caller", "queries/confined.py", "if not reach.within(self.reach):", "if False:",
+        ("tests/queries/test_rounds.py::TestOneSnapshot",),
+    ),
+    Sabotage(
+        "the distrust of connections after one died", "queries/connections.py",
+        'event.listen(engine, "invalidate", died)', "str(died)", ("tests/queries/test_rounds.py::TestFailures",),
+    ),
+    Sabotage(
+        "statements that a snapshot's rollback leaves prepared", "queries/engine.py",
+        "raw.prepare_threshold = None if mode is SNAPSHOTS else PREPARED_AFTER", "pass",
+        ("tests/queries/test_rounds.py::TestPrepared",),
+    ),
+    Sabotage(
         "the scope as JSON", "queries/scope.py", "json.dumps(self.orgs or ())",
         "'[\"' + '\",\"'.join(','.join(self.orgs or ()).split(',')) + '\"]'",
         ("tests/queries/test_scope.py", "tests/queries/test_isolation.py::TestNames"),
