@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from queries.connections import DeadlineConnection
 
-PATIENCE = 600.0  # seconds one statement of a migration may take: an index on a large table is slow
+PATIENCE = 1_800.0  # seconds one statement of a migration or a load may take: a graph over a million vectors is slow
 
 NEWER = "This store was migrated by a newer Rankscope. Use that version, or a store of its own."
 
