@@ -150,7 +150,7 @@ def without_a_sign(page: Page) -> tuple[list[str], int]:
     unseen, stops = [], 0
     for _ in range(STOPS):
         page.keyboard.press("Tab")
-        page.wait_for_timeout(150)
+        page.wait_for_timeout(400)  # a table's own buttons fade in
         box = page.evaluate(FOCUSED)
         if box is None:
             break
@@ -162,7 +162,7 @@ def without_a_sign(page: Page) -> tuple[list[str], int]:
             page.evaluate(LEAVE)
         else:
             page.evaluate("document.activeElement.blur()")
-        page.wait_for_timeout(250)
+        page.wait_for_timeout(400)
         if page.screenshot(clip=area, caret="hide") == with_focus:  # type: ignore[arg-type]
             unseen.append(box["html"])
     return unseen, stops
