@@ -60,9 +60,10 @@ def triage_read_only(kept: Kept) -> None:
 
 
 def missing_here(kept: Kept) -> str:
-    """What a store keeps nothing of, for the trust strip; names of our own tables and columns only."""
+    """What a store keeps nothing of and what adds it, for the trust strip; names of our own tables and columns only."""
+    mend = "run python -m jobs migrate"
     if kept.nothing:
-        return "this store keeps no triage and no opposition pairs: every alert is new, the default pairs hold"
+        return f"this store keeps no triage and no opposition pairs: every alert is new, the default pairs hold; {mend}"
     gone = [
         *([] if kept.states else ["where alerts stand"]),
         *([] if kept.earlier else ["which alerts were reopened"]),
@@ -75,7 +76,7 @@ def missing_here(kept: Kept) -> str:
         *([] if kept.pair_changes else ["opposition pairs cannot be changed"]),
         *([f"not shown: {', '.join(gone)}"] if gone else []),
     ]
-    return f"this store is of an older revision and lacks {', '.join(kept.missing)}: {'; '.join(fixed)}"
+    return f"this store is of an older revision and lacks {', '.join(kept.missing)}: {'; '.join([*fixed, mend])}"
 
 
 def no_history() -> None:

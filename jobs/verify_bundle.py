@@ -24,7 +24,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace, _settings: Settings) -> int:
     """Say that every member is as the manifest has it, or name what differs and return 1; no store is asked."""
-    from reports.verifying import BundleError, verify  # noqa: PLC0415 - other jobs start without waiting for it
+    from reports.texts import counted  # noqa: PLC0415 - other jobs start without waiting for it
+    from reports.verifying import BundleError, verify  # noqa: PLC0415
 
     try:
         with Path(args.file).open("rb") as bundle:
@@ -37,7 +38,7 @@ def main(args: argparse.Namespace, _settings: Settings) -> int:
         print(printable(difference))
     print(f"sha256 {checked.sha256} (the record of exports holds the one that was taken)")
     if checked.differences:
-        print(f"NOT as it was made: {len(checked.differences):,} differences")
+        print(f"NOT as it was made: {counted(len(checked.differences), 'difference')}")
         return 1
     print(f"{checked.members - 1:,} members are as the manifest says; data version {_version(checked.manifest)}")
     return 0

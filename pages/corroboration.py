@@ -47,10 +47,11 @@ def draw_more(seen: View, rows: list[ClusterRow], scope: Scope, opened: str | No
 
 def main(scope: Scope) -> None:
     """Sliders beside the sweep; figures above; the clusters they leave, and the one that was opened, below."""
-    top, panel, picture = st.container(), st.container(), st.container()
+    # what is waited for comes and goes: in a place of its own it does not move the figures, which stood twice meanwhile
+    asking, top, panel, picture = (st.container() for _ in range(4))
     with panel:
         corroboration.choose()
-    with top:
+    with asking:
         messages.ignored_in_link([*corroboration_parts.ignored(), *knobs.ignored([corroboration_cluster.PART])])
         seen = corroboration.found(scope)
     if seen is None:
@@ -58,7 +59,9 @@ def main(scope: Scope) -> None:
     if not len(seen.agreement):
         empty_messages.nothing_stored()
         return
-    log, rows, opened = corroboration.logged(scope), cluster_rows(seen), corroboration_cluster.opened()
+    with asking:
+        log = corroboration.logged(scope)
+    rows, opened = cluster_rows(seen), corroboration_cluster.opened()
     with top:
         corroboration.strip(seen, log, scope)
         corroboration.figures(seen, rows, log)
