@@ -165,7 +165,9 @@ def _possible(read: Sentences, glance: _Glance, pairs: Pairs, threshold: float, 
     # a clause of one stretch is all that is said there; of a value its other words must then agree
     sole = np.bincount(read.clause, minlength=1)[read.clause] == 1
     told = kinds.opposed | kinds.negated | kinds.cued | kinds.named | kinds.swapped | kinds.held | (smaller == shared)
-    short = (smaller <= _FEW) & (alone | (sole[left] & sole[right] & told))
+    # a cue tells of a whole sentence, whatever else the other one says
+    ended = kinds.cued & (read.alone[left] | read.alone[right])
+    short = (smaller <= _FEW) & (alone | ended | (sole[left] & sole[right] & told))
     near = shared >= np.maximum(np.where(short, 1, 2), np.ceil(threshold * (smaller - 1)))
     if common:
         # two words that many sentences hold say little: there must be a third, or hardly another in the sentence

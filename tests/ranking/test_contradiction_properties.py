@@ -1,7 +1,7 @@
 import re
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ranking import Kind, classify, contradicts, detect_contradictions
@@ -137,6 +137,7 @@ def test_every_finding_shows_words_of_its_texts_and_is_the_same_next_time(given:
 
 
 @given(st.lists(texts, max_size=5))
+@example(["Nightly backup was removed from the cluster.", "Since May, Nightly backup runs at 9am."])
 def test_what_is_found_among_many_is_what_two_alone_give(given: list[str]) -> None:
     found = {frozenset(one.ids) for one in detect_contradictions(given)}
     alone = {
