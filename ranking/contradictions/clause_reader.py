@@ -25,11 +25,15 @@ _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
 _SAYS = frozenset({"say", "says", "said", "saying"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
+# at a clause's head these deny something of all there are
+_NONE = frozenset({"no", "nobody", "none"})
+_BEFORE_NONE = frozenset({"there", "is", "are", "was", "were"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # a clause of fewer words and no verb is a heading
 SENTENCE = 4
 _NOWHERE = frozenset[int]()
+_TIME = stem("time")
 
 
 class ClauseReader:
@@ -90,6 +94,9 @@ class ClauseReader:
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
         self.marks |= manners_of(self.lowers)
+        if self.head and self.lowers[0] == "new":
+            # "new release 2.4": one of many
+            self.marks.add("change")
         if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
         if not self.small and len(self.words) > 1:
@@ -138,7 +145,7 @@ class ClauseReader:
         elif self.conditional:
             self.conditions.add(str(value.key))
         else:
-            noun = counted_noun(self.tokens, self.skip)
+            noun = counted_noun(self.tokens, self.skip) if self.lowers[at] != "twice" else _TIME
             # "sprint 14" and "node 2" are names
             beside = at > 0 and facts(self.lowers[at - 1]).key == self.label
             named = self.head and beside and (not noun or verb_at(self.lowers, self.skip))
@@ -193,6 +200,13 @@ class ClauseReader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
+        if known.word in _NONE and _BEFORE_NONE.issuperset(self.lowers[:at]):
+            self.marks.add("none")
+            if known.word == "nobody" or (known.word == "no" and following == "one"):
+                self.marks.add("nobody")
+                self.skip = at + 1 + (known.word == "no")
+                self.negation.append((token.start, self.tokens[self.skip - 1].end))
+                return
         if denies_nothing(known.word, following) or (known.word == "no" and at and self.lowers[at - 1] in _SAYS):
             return
         if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:

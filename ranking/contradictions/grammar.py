@@ -53,7 +53,7 @@ def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     if at == 0 and known.word.endswith("ing"):
         return False
     if at == 0:
-        return len(lowers) == 1 or (lowers[1] not in FINITE and not _verb_follows(lowers))
+        return len(lowers) == 1 or (lowers[1] not in FINITE and not verb_follows(lowers))
     before = lowers[at - 1]
     if before in BEFORE_NOUN:
         return False
@@ -66,7 +66,7 @@ def verb_at(lowers: list[str], at: int) -> bool:
     return at < len(lowers) and facts(lowers[at]).verb and lowers[at].endswith("s")
 
 
-def _verb_follows(lowers: list[str]) -> bool:
+def verb_follows(lowers: list[str]) -> bool:
     """Whether a plural with a verb of its own comes later: "refresh tokens expire" orders nothing."""
     for before, word in pairwise(lowers[1:]):
         known = facts(word)
