@@ -12,6 +12,9 @@ _HAVE = BE | words("perfect")
 BEFORE_NOUN = words("before_noun")
 _BEFORE_VERB = words("before_verb")
 _OBJECT_STARTS = words("object_starts")
+_WHOSE = frozenset({"my", "our", "his", "her", "their"})
+# counts by itself where nothing follows that it counts
+_DOZEN = "dozen"
 _COUNTED_TOO = frozenset({"new", "different"})
 # how far before a form its auxiliary may stand, and how long a noun may be
 _PERFECT = 3
@@ -108,19 +111,32 @@ def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
     return first is not None and not INDEFINITE.isdisjoint(lowers[: first.place])
 
 
+def _of_theirs(tokens: list[Token]) -> bool:
+    """Whether two tokens say that what follows is counted, some of all: "of my", "of Emma's"."""
+    _, whose, *_ = (*(token.lower for token in tokens), "", "")
+    return tokens[:1] != [] and tokens[0].lower == "of" and (whose in _WHOSE or whose.endswith("'s"))
+
+
 def counted_noun(tokens: list[Token], at: int) -> str:
     """What is counted: up to three plain words after a number, before grammar begins, as stems."""
+    before = tokens[at - 1].lower if at else ""
+    if _of_theirs(tokens[at : at + 2]):
+        # "three of Emma's recipes"
+        at += 2
     nouns: list[str] = []
-    for token in tokens[at : at + _NOUN]:
+    for place, token in enumerate(tokens[at : at + _NOUN], at + 1):
         stop = token.lower in STOP
         if token.kind != "word" or token.lower in FINITE or (stop and token.lower not in _COUNTED_TOO):
             break
         known = facts(token.lower)
         if known.verb and (nouns or (known.inflected and known.key not in NOUNS_TOO)):
             break
+        if token.lower.endswith("ed") and (place >= len(tokens) or tokens[place].lower in STOP):
+            # "20 dozen stocked up in the fridge"
+            break
         if not stop:
             nouns.append(known.key)
-    return " ".join(nouns)
+    return " ".join(nouns) or (before if before == _DOZEN else "")
 
 
 def written_as_name(token: Token, *, first: bool) -> bool:

@@ -180,7 +180,9 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         frames=union(vocabulary.frame),
         opposed=opposed_in_clause(vocabulary.opposed)[clause],
         against=opposed_in_clause(vocabulary.against)[clause],
-        negators=np.add.reduceat(_negators(vocabulary, index), starts)[kept],
+        negators=np.bincount(clause_of[stretch], weights=_negators(vocabulary, index), minlength=1).astype(np.int64)[
+            clause
+        ],
         cued=_holding(_cues(vocabulary, index), clause_of[stretch], len(openings))[clause],
         distinct=distinct,
         stream=Stream(index, owner, clause_of[stretch], whole_of[stretch], roles, vocabulary.words[index]),
