@@ -13,6 +13,9 @@ _NOT_A_DENIAL = frozenset({"only", "just", "mention", "least"})
 _NOT_YET = frozenset({"yet", "sure", "certain", "necessarily"})
 _HARDLY = frozenset({"exactly", "entirely", "really", "quite", "very", "totally", "completely", "so", "too"})
 _NOT_NO = frozenset({",", "one", "matter", "problem"})
+# at a clause's head, or after "there is", these deny something of all there are
+_NONE = frozenset({"no", "nobody", "none"})
+_BEFORE_NONE = frozenset({"there", "is", "are", "was", "were"})
 _BELIEVED = words("believed")
 _UNTRUE = words("untrue")
 _CHECKS = words("checks")
@@ -35,8 +38,8 @@ _THIS = frozenset({"this", "these", "such"})
 _SPECIFIED = words("specified")
 # of a clause's first words, those among which what it speaks of is pointed at
 _POINTED = 5
-# a clause that speaks of something its own text points at begins with one of these
-_POINTING = _THIS | {"the", "a", "an", "any"}
+_DETERMINERS = _THIS | {"the", "a", "an", "any"}
+_POINTING = _THIS | _SPECIFIED
 # a clause that one of the rules below finds holds one of these
 _TELLING = (
     (_BELIEVED | _UNTRUE | _CHECKS | _DAYS | _LATEST | _HERE)
@@ -52,6 +55,14 @@ def denies_nothing(word: str, following: str) -> bool:
     return idle or (word == "no" and following in _NOT_NO)
 
 
+def denied_of_all(lowers: list[str], at: int) -> set[str]:
+    """The marks of a denial at a clause's head: of all there are, and of everybody ("nobody", "no one")."""
+    word, following, *_ = (*lowers[at : at + 2], "")
+    if word not in _NONE or not _BEFORE_NONE.issuperset(lowers[:at]):
+        return set()
+    return {"none", "nobody"} if word == "nobody" or (word, following) == ("no", "one") else {"none"}
+
+
 def doubts(following: str, after: str) -> bool:
     """Whether what follows a negation makes it a doubt: "not yet", "not exactly sure"."""
     return following in _NOT_YET or (following in _HARDLY and after in _NOT_YET)
@@ -61,11 +72,11 @@ def manners_of(lowers: list[str]) -> set[str]:
     """The marks of a clause that is no plain claim: unreal, asked for, of one day, of anyone, of nothing named."""
     first = lowers[0]
     marks = {"anyone"} if first in _ANY else set()
-    if first in _POINTING or "this" in lowers[:_POINTED]:
+    if not _POINTING.isdisjoint(lowers[:_POINTED]):
         marks |= _pointed(lowers)
-    elif _reports(lowers):
+    if facts(first).key in CHANGES and _reports(lowers):
         marks.add("change")
-    elif _copies_how(lowers):
+    elif first.endswith("ly") and _tells_how(lowers):
         marks.add("nameless")
     if _may_order(lowers):
         marks |= {mark for mark, holds in _OPENINGS if holds(lowers)}
@@ -85,15 +96,15 @@ def _names_nothing(lowers: list[str]) -> bool:
     return lowers[0].endswith("s") and facts(lowers[0]).verb and not _OBJECT.isdisjoint(lowers[1:2])
 
 
-def _copies_how(lowers: list[str]) -> bool:
-    """Whether a clause tells how something is done, and not by what: "synchronously copies the file"."""
-    return lowers[0].endswith("ly") and len(lowers) > 1 and facts(lowers[1]).verb
+def _tells_how(lowers: list[str]) -> bool:
+    """Whether after such a word a clause says what is done, and not by what: "synchronously copies the file"."""
+    return len(lowers) > 1 and facts(lowers[1]).verb
 
 
 def _pointed(lowers: list[str]) -> set[str]:
     """Whether a clause is of what only its own text tells: "this variable", "the following example"."""
     first, second, *_ = (*lowers, "")
-    if first in _POINTING and not _SPECIFIED.isdisjoint(lowers[1:_POINTED]):
+    if second in _SPECIFIED and first in _DETERMINERS:
         return {"here", "part"}
     if any(word in _THIS and facts(after).key in TEXT_PARTS for word, after in pairwise(lowers[: _POINTED + 1])):
         return {"here", "part"}

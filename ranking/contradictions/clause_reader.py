@@ -1,4 +1,4 @@
-from ranking.contradictions.asserting import denies_nothing, doubts, manners_of
+from ranking.contradictions.asserting import denied_of_all, denies_nothing, doubts, manners_of
 from ranking.contradictions.claim import Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
@@ -12,6 +12,7 @@ from ranking.contradictions.grammar import (
     is_verb,
     means_to,
     of_strangers,
+    reads_as_sentence,
     verb_at,
     written_as_name,
 )
@@ -25,15 +26,11 @@ _ASIDE = frozenset({"number", "version", "clock", "date", "short", "aside"})
 _SAYS = frozenset({"say", "says", "said", "saying"})
 _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
-# at a clause's head these deny something of all there are
-_NONE = frozenset({"no", "nobody", "none"})
-_BEFORE_NONE = frozenset({"there", "is", "are", "was", "were"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 TURNED = frozenset({"turned", "switched", "toggled", "set"})
 # a clause of fewer words and no verb is a heading
 SENTENCE = 4
 _NOWHERE = frozenset[int]()
-_TIME = stem("time")
 
 
 class ClauseReader:
@@ -89,7 +86,7 @@ class ClauseReader:
         """Note what only the whole clause tells."""
         if not self.head:
             self.marks |= {"told", "verb"}
-        elif self._reads_as_sentence():
+        elif len(self.tokens) >= SENTENCE and reads_as_sentence(self.words, self.slots):
             self.marks.add("told")
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
@@ -102,15 +99,6 @@ class ClauseReader:
         if not self.small and len(self.words) > 1:
             # every word written large: a heading
             self.marks.add("title")
-
-    def _reads_as_sentence(self) -> bool:
-        """Whether a clause without a verb we know says something: no heading, no line of a list."""
-        large = sum(word.name for word in self.words.values())
-        return (
-            len(self.tokens) >= SENTENCE
-            and 2 * large < len(self.words)
-            and not (self.slots and self.slots[0].place == 0)
-        )
 
     def _next(self, at: int) -> str:
         return self.lowers[at + 1] if at + 1 < len(self.lowers) else ""
@@ -145,7 +133,7 @@ class ClauseReader:
         elif self.conditional:
             self.conditions.add(str(value.key))
         else:
-            noun = counted_noun(self.tokens, self.skip) if self.lowers[at] != "twice" else _TIME
+            noun = counted_noun(self.tokens, self.skip)
             # "sprint 14" and "node 2" are names
             beside = at > 0 and facts(self.lowers[at - 1]).key == self.label
             named = self.head and beside and (not noun or verb_at(self.lowers, self.skip))
@@ -200,13 +188,12 @@ class ClauseReader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
-        if known.word in _NONE and _BEFORE_NONE.issuperset(self.lowers[:at]):
-            self.marks.add("none")
-            if known.word == "nobody" or (known.word == "no" and following == "one"):
-                self.marks.add("nobody")
-                self.skip = at + 1 + (known.word == "no")
-                self.negation.append((token.start, self.tokens[self.skip - 1].end))
-                return
+        of_all = denied_of_all(self.lowers, at)
+        self.marks |= of_all
+        if "nobody" in of_all:
+            self.skip = at + 1 + (known.word == "no")
+            self.negation.append((token.start, self.tokens[self.skip - 1].end))
+            return
         if denies_nothing(known.word, following) or (known.word == "no" and at and self.lowers[at - 1] in _SAYS):
             return
         if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:

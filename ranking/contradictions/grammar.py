@@ -1,10 +1,11 @@
 from itertools import pairwise
 
-from ranking.contradictions.claim import Word
+from ranking.contradictions.claim import Slot, Word
 from ranking.contradictions.facts import SHORTEST, Facts, facts
 from ranking.contradictions.lexicon import FINITE, INDEFINITE, NOUNS_TOO, STOP, STRANGERS
 from ranking.contradictions.measures import NUMBERS
 from ranking.contradictions.reading import Token
+from ranking.contradictions.stems import stem
 from ranking.contradictions.word_lists import words
 
 BE = words("be")
@@ -13,8 +14,8 @@ BEFORE_NOUN = words("before_noun")
 _BEFORE_VERB = words("before_verb")
 _OBJECT_STARTS = words("object_starts")
 _WHOSE = frozenset({"my", "our", "his", "her", "their"})
-# counts by itself where nothing follows that it counts
-_DOZEN = "dozen"
+# what is counted where nothing follows: "we have 20 dozen", "we met twice"
+_UNCOUNTED = {"dozen": "dozen", "twice": stem("time")}
 _COUNTED_TOO = frozenset({"new", "different"})
 # how far before a form its auxiliary may stand, and how long a noun may be
 _PERFECT = 3
@@ -87,6 +88,12 @@ def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
     return starts and tokens[at - 1].lower not in BEFORE_NOUN
 
 
+def reads_as_sentence(words: dict[str, Word], slots: list[Slot]) -> bool:
+    """Whether a clause without a verb we know says something: no heading, no line of a list."""
+    large = sum(word.name for word in words.values())
+    return 2 * large < len(words) and not (slots and slots[0].place == 0)
+
+
 def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
     """Whether a clause is of a man, two dogs, some people: of nobody known."""
     if lowers[:2] == ["i", "have"] and not NUMBERS.keys().isdisjoint(lowers[2:3]):
@@ -136,7 +143,7 @@ def counted_noun(tokens: list[Token], at: int) -> str:
             break
         if not stop:
             nouns.append(known.key)
-    return " ".join(nouns) or (before if before == _DOZEN else "")
+    return " ".join(nouns) or _UNCOUNTED.get(before, "")
 
 
 def written_as_name(token: Token, *, first: bool) -> bool:

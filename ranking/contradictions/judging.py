@@ -6,7 +6,7 @@ from ranking.contradictions.opposition import Oppositions, are_opposed
 from ranking.contradictions.roles import linked_alike, of_one_deed, of_one_doer
 from ranking.contradictions.stems import stem
 from ranking.contradictions.superseding import superseded
-from ranking.contradictions.valuing import valued
+from ranking.contradictions.valuing import of_the_moment, valued
 
 _NEGATION_OVERLAP = 0.75
 # words that may stand beside opposed ones
@@ -117,6 +117,7 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and "stranger" not in pair.a.marks | pair.b.marks
         and not (pair.a_slots and pair.b_slots)
         and not any(slot.head or slot.value.kind in WHEN for slot in slots)
+        and not of_the_moment(pair)
         and _one_scope(pair, without)
     )
     if not fires:
@@ -181,6 +182,7 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         and not any(slot.head or slot.value.kind in WHEN for slot in pair.b_slots)
         and len(denies.keys) + len(denies.slots) > 1
         and not of_some
+        and not of_the_moment(pair)
         and not ("stranger" in either and _of_others(pair))
         and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
         and not _said_in_passing(pair)

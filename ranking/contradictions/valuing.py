@@ -95,7 +95,7 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and linked_alike(pair)
         and not _hold_both(pair, one, other)
         and not (one.head and other.head and one.place == 0 == other.place)
-        and not _of_the_moment(pair)
+        and not of_the_moment(pair)
         and (one.value.kind not in _TIMED or same_verb(pair))
     )
     if not fires:
@@ -134,7 +134,7 @@ def _same_fragment(pair: Aligned, one: Slot, other: Slot) -> bool:
     return alike and one.value.kind not in WHEN | {"clock"} and (one.value.bound == "" or len(pair.strong) > _PLENTY)
 
 
-def _of_the_moment(pair: Aligned) -> bool:
+def of_the_moment(pair: Aligned) -> bool:
     """Whether what is spoken of is only this text's: "the answer" and "the recipe" of another are others."""
     if MOMENTARY.isdisjoint(pair.a.words):
         return False
