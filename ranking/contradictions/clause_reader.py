@@ -188,8 +188,7 @@ class ClauseReader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
-        of_all = denied_of_all(self.lowers, at)
-        self.marks |= of_all
+        self.marks |= (of_all := denied_of_all(self.lowers, at))
         if "nobody" in of_all:
             self.skip = at + 1 + (known.word == "no")
             self.negation.append((token.start, self.tokens[self.skip - 1].end))
