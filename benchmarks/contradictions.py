@@ -32,7 +32,15 @@ from ranking.contradictions.classifying import conflict_between
 from ranking.contradictions.opposition import compiled
 from ranking.simhash import simhash64
 from ranking.words import tokenize
-from tests.ranking.contradiction_pairs import HELD_OUT, TUNED_ON, LabelledPair, labelled_pairs, score
+from tests.ranking.contradiction_pairs import (
+    HELD_OUT,
+    STYLES_HELD_OUT,
+    STYLES_TUNED_ON,
+    TUNED_ON,
+    LabelledPair,
+    labelled_pairs,
+    score,
+)
 
 SIZE, LARGE = 10_000, 100_000
 STRANGERS = 5
@@ -195,7 +203,13 @@ def corpora_of(size: int, folder: Path | None) -> dict[str, list[str]]:
 def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of python -m benchmarks
     """Quality of both halves, then seconds; limits: 30 times the fingerprints, ten times the texts in 15 times."""
     size = SIZE // 10 if quick else SIZE
-    rows = [*quality("tuned on", labelled_pairs(*TUNED_ON)), *quality("held out", labelled_pairs(*HELD_OUT))]
+    halves = {
+        "tuned on": TUNED_ON,
+        "held out": HELD_OUT,
+        "other styles, tuned on": STYLES_TUNED_ON,
+        "other styles, held out": STYLES_HELD_OUT,
+    }
+    rows = [row for name, files in halves.items() for row in quality(name, labelled_pairs(*files))]
     given = os.environ.get("RANKSCOPE_BENCHMARK_DATA")
     folder = Path(given) if given else None
     if folder:

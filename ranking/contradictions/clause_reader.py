@@ -1,4 +1,4 @@
-from ranking.contradictions.asserting import denies_nothing, doubts, manners_of
+from ranking.contradictions.asserting import denied_of_all, denies_nothing, doubts, manners_of
 from ranking.contradictions.claim import Neighbours, Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
@@ -11,6 +11,7 @@ from ranking.contradictions.grammar import (
     is_verb,
     means_to,
     of_strangers,
+    reads_as_sentence,
     verb_at,
     written_as_name,
 )
@@ -85,25 +86,19 @@ class ClauseReader:
         """Note what only the whole clause tells."""
         if not self.head:
             self.marks |= {"told", "verb"}
-        elif self._reads_as_sentence():
+        elif len(self.tokens) >= SENTENCE and reads_as_sentence(self.words, self.slots):
             self.marks.add("told")
         if self.lowers[0] in _WISHES:
             self.marks.add("order")
         self.marks |= manners_of(self.lowers)
+        if self.head and self.lowers[0] == "new":
+            # "new release 2.4": one of many
+            self.marks.add("change")
         if of_strangers(self.lowers, self.words):
             self.marks.add("stranger")
         if not self.small and len(self.words) > 1:
             # every word written large: a heading
             self.marks.add("title")
-
-    def _reads_as_sentence(self) -> bool:
-        """Whether a clause without a verb we know says something: no heading, no line of a list."""
-        large = sum(word.name for word in self.words.values())
-        return (
-            len(self.tokens) >= SENTENCE
-            and 2 * large < len(self.words)
-            and not (self.slots and self.slots[0].place == 0)
-        )
 
     def _next(self, at: int) -> str:
         return self.lowers[at + 1] if at + 1 < len(self.lowers) else ""
@@ -201,6 +196,11 @@ class ClauseReader:
 
     def _negator(self, at: int, token: Token, known: Facts) -> None:
         following = self._next(at)
+        self.marks |= (of_all := denied_of_all(self.lowers, at))
+        if "nobody" in of_all:
+            self.skip = at + 1 + (known.word == "no")
+            self.negation.append((token.start, self.tokens[self.skip - 1].end))
+            return
         if denies_nothing(known.word, following) or (known.word == "no" and at and self.lowers[at - 1] in _SAYS):
             return
         if at and following and self.tokens[at + 1].kind in {"number", "quoted"}:

@@ -14,10 +14,13 @@ GOES_ON = frozenset({"including", "especially"})
 SPEAKERS = words("speakers")
 STARTS = SPEAKERS | words("clause_starts")
 AFTER_ASIDE = frozenset({"i", "i'm", "i've", "we", "we've", "they're", "it's", "he's", "she's"})
+# a speaker with a verb
+_SPOKEN = frozenset({"i'm", "i've", "we're", "we've"})
 _ASIDES = frozenset({"to", "speaking", "by"})
 QUESTIONS = frozenset({"how", "what", "why", "who", "whose"})
 AUXILIARIES = words("auxiliaries")
 SUBJECTS = words("subjects")
+ASKING = QUESTIONS | AUXILIARIES | {"do"}
 _INTRODUCES = words("introduces")
 # words that may part clauses wherever they stand
 _JOINS = frozenset({"and", "but", "where"})
@@ -49,7 +52,9 @@ def is_verb_form(token: Token) -> bool:
 
 
 def _stands_alone(tokens: list[Token], at: int) -> bool:
-    """Whether what follows a colon or a dash is a clause of its own."""
+    """Whether what follows a colon or a dash is a clause of its own: long enough, or with a speaker and a verb."""
+    if tokens[at : at + 1] and tokens[at].lower in _SPOKEN:
+        return True
     content, verb = 0, False
     for token in tokens[at:]:
         if token.kind == "stop":
@@ -103,9 +108,17 @@ def _parts_at_sign(tokens: list[Token], at: int, clause: list[Token]) -> bool | 
     following, after, *_ = (*(token.lower for token in tokens[at + 1 : at + 3]), "", "")
     if following in OPENERS:
         return following in GOES_ON
+    if following in ASKING and asks(tokens[at + 1 : at + 3]) and _ends_in_question(tokens, at):
+        # "I have nine, how often should I water them?"
+        return False
     aside = len(clause) > _LONG_ASIDE or clause[0].lower in _ASIDES
     ends = (following in {"and", "or"} and after in STARTS) or (following in AFTER_ASIDE and aside)
     return False if ends else None
+
+
+def _ends_in_question(tokens: list[Token], at: int) -> bool:
+    stops = (token.text for token in tokens[at + 1 :] if token.kind == "stop" and token.text.strip() not in _DASHES)
+    return next(stops, "") == "?"
 
 
 def clauses(tokens: list[Token]) -> Iterator[Clause]:

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ranking.contradictions.facts import facts
 from ranking.contradictions.lexicon import OTHER_PEOPLE, PRONOUNS, STOP, STRANGERS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
@@ -20,6 +21,7 @@ BE = words("passive")
 _DENIED = frozenset({"not", "never", "the", "a", "any", "all"})
 _FINITE = frozenset({"is", "are", "was", "were", "has", "have", "had", "must", "should", "can"})
 _LINKS = frozenset({"by", "with", "for"})
+_BEFORE_ADJECTIVE = frozenset({"of", "for", "in", "with", "from", "to", "on", "about", "and", "or", "using", "non"})
 _REGION_ENDS = words("phrase_ends")
 _WHOSE = frozenset({"you", "i", "we", "they", "that", "which", "who"})
 _REASONS = frozenset({"for", "because", "since", "and", "but"})
@@ -133,12 +135,22 @@ def _ended(clause: _Clause) -> _Match | None:
     left = word in {"gone", "sunset"} and before in BE and following not in {"from", "to"}
     if not (stopped or left or word in _ENDED) or before in _DENIED or before.endswith("n't"):
         return None
+    if _tells_which(clause):
+        return None
     if before not in BE and any(word in OTHER_PEOPLE or stem(word) in STRANGERS for word in clause.lowers[: clause.at]):
         # "the cat dropped the toy": something done, nothing over
         return None
     favour = clause.place_of(frozenset({"favour", "favor"}))
     instead = _NONE if favour is None else clause.until(favour, _REGION_ENDS)
     return _Match((clause.at,), instead=instead)
+
+
+def _tells_which(clause: _Clause) -> bool:
+    """Whether what is over only says which ones are meant: "remove obsolete checks", "calls of deprecated methods"."""
+    following, before = clause.following, clause.before
+    if not following.isalpha() or following in STOP or before in BE or not clause.at:
+        return False
+    return before in _BEFORE_ADJECTIVE or (facts(before).verb and not before.endswith("ed"))
 
 
 def _was(clause: _Clause) -> _Match | None:

@@ -82,7 +82,8 @@ _LISTED: dict[Trait, frozenset[str]] = {
     Trait.CONDITION: CONDITIONS,
     # "once a day" tells how often
     Trait.SURE_CONDITION: CONDITIONS - {"once"},
-    Trait.DOUBT: _SHORTENED,
+    # nobody is no man: who is, only the reader of claims knows
+    Trait.DOUBT: _SHORTENED | {"nobody"},
     Trait.OWNED: OWNED,
     Trait.UNSURE_NUMBER: _SPELLED,
     Trait.ABOUT: APPROXIMATE | {unit for unit, (dimension, _) in UNITS.items() if dimension == "size"},

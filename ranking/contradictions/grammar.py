@@ -1,10 +1,11 @@
 from itertools import pairwise
 
-from ranking.contradictions.claim import Word
+from ranking.contradictions.claim import Slot, Word
 from ranking.contradictions.facts import SHORTEST, Facts, facts
 from ranking.contradictions.lexicon import FINITE, INDEFINITE, NOUNS_TOO, STOP, STRANGERS
 from ranking.contradictions.measures import NUMBERS
 from ranking.contradictions.reading import Token
+from ranking.contradictions.stems import stem
 from ranking.contradictions.word_lists import words
 
 BE = words("be")
@@ -12,6 +13,9 @@ _HAVE = BE | words("perfect")
 BEFORE_NOUN = words("before_noun")
 _BEFORE_VERB = words("before_verb")
 _OBJECT_STARTS = words("object_starts")
+_WHOSE = frozenset({"my", "our", "his", "her", "their"})
+# what is counted where nothing follows: "we have 20 dozen", "we met twice"
+_UNCOUNTED = {"dozen": "dozen", "twice": stem("time")}
 _COUNTED_TOO = frozenset({"new", "different"})
 # how far before a form its auxiliary may stand, and how long a noun may be
 _PERFECT = 3
@@ -53,7 +57,7 @@ def is_verb(lowers: list[str], at: int, known: Facts) -> bool:
     if at == 0 and known.word.endswith("ing"):
         return False
     if at == 0:
-        return len(lowers) == 1 or (lowers[1] not in FINITE and not _verb_follows(lowers))
+        return len(lowers) == 1 or (lowers[1] not in FINITE and not verb_follows(lowers))
     before = lowers[at - 1]
     if before in BEFORE_NOUN:
         return False
@@ -66,7 +70,7 @@ def verb_at(lowers: list[str], at: int) -> bool:
     return at < len(lowers) and facts(lowers[at]).verb and lowers[at].endswith("s")
 
 
-def _verb_follows(lowers: list[str]) -> bool:
+def verb_follows(lowers: list[str]) -> bool:
     """Whether a plural with a verb of its own comes later: "refresh tokens expire" orders nothing."""
     for before, word in pairwise(lowers[1:]):
         known = facts(word)
@@ -82,6 +86,12 @@ def ends_subject(tokens: list[Token], at: int, known: Facts) -> bool:
     following = tokens[at + 1]
     starts = following.kind == "number" or following.lower in _OBJECT_STARTS
     return starts and tokens[at - 1].lower not in BEFORE_NOUN
+
+
+def reads_as_sentence(words: dict[str, Word], slots: list[Slot]) -> bool:
+    """Whether a clause without a verb we know says something: no heading, no line of a list."""
+    large = sum(word.name for word in words.values())
+    return 2 * large < len(words) and not (slots and slots[0].place == 0)
 
 
 def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
@@ -108,19 +118,32 @@ def of_strangers(lowers: list[str], words: dict[str, Word]) -> bool:
     return first is not None and not INDEFINITE.isdisjoint(lowers[: first.place])
 
 
+def _of_theirs(tokens: list[Token]) -> bool:
+    """Whether two tokens say that what follows is counted, some of all: "of my", "of Emma's"."""
+    _, whose, *_ = (*(token.lower for token in tokens), "", "")
+    return tokens[:1] != [] and tokens[0].lower == "of" and (whose in _WHOSE or whose.endswith("'s"))
+
+
 def counted_noun(tokens: list[Token], at: int) -> str:
     """What is counted: up to three plain words after a number, before grammar begins, as stems."""
+    before = tokens[at - 1].lower if at else ""
+    if _of_theirs(tokens[at : at + 2]):
+        # "three of Emma's recipes"
+        at += 2
     nouns: list[str] = []
-    for token in tokens[at : at + _NOUN]:
+    for place, token in enumerate(tokens[at : at + _NOUN], at + 1):
         stop = token.lower in STOP
         if token.kind != "word" or token.lower in FINITE or (stop and token.lower not in _COUNTED_TOO):
             break
         known = facts(token.lower)
         if known.verb and (nouns or (known.inflected and known.key not in NOUNS_TOO)):
             break
+        if token.lower.endswith("ed") and (place >= len(tokens) or tokens[place].lower in STOP):
+            # "20 dozen stocked up in the fridge"
+            break
         if not stop:
             nouns.append(known.key)
-    return " ".join(nouns)
+    return " ".join(nouns) or _UNCOUNTED.get(before, "")
 
 
 def written_as_name(token: Token, *, first: bool) -> bool:

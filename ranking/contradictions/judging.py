@@ -1,18 +1,20 @@
 from ranking.contradictions.aligning import Aligned, align
 from ranking.contradictions.claim import Claim, Span, Word
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
-from ranking.contradictions.lexicon import FINITE
+from ranking.contradictions.lexicon import FINITE, PERSONS
 from ranking.contradictions.opposition import Oppositions, are_opposed
 from ranking.contradictions.roles import linked_alike, of_one_deed, of_one_doer
 from ranking.contradictions.stems import stem
 from ranking.contradictions.superseding import superseded
-from ranking.contradictions.valuing import valued
+from ranking.contradictions.valuing import of_the_moment, valued
 
 _NEGATION_OVERLAP = 0.75
 # words that may stand beside opposed ones
 _BESIDE = 2
 PLENTY = 3
 _NOT_CLAIMED = frozenset({"unreal", "compares"})
+# two lines of a log of changes, two texts that each speak of a part of themselves
+_OF_THEIR_TEXTS = frozenset({"change", "part", "nameless"})
 _SAME_MANNER = frozenset({"may", "other"})
 _MANNERS = frozenset({"duty", "able"})
 _HEDGES = frozenset(map(stem, ("still", "yet", "really", "exactly", "quite", "too", "always")))
@@ -46,13 +48,19 @@ def conflict(a: Claim, b: Claim, oppositions: Oppositions, threshold: float) -> 
 
 def _comparable(a: Claim, b: Claim) -> bool:
     """Whether both claims are made in earnest, of one time and under one condition."""
-    if a.asks or b.asks or a.conditions != b.conditions or a.times != b.times:
+    if a.asks or b.asks or a.conditions != b.conditions or (a.times != b.times and not _when_it_ended(a, b)):
         return False
     return (
-        _NOT_CLAIMED.isdisjoint(a.marks)
+        _OF_THEIR_TEXTS.isdisjoint(a.marks & b.marks)
+        and _NOT_CLAIMED.isdisjoint(a.marks)
         and _NOT_CLAIMED.isdisjoint(b.marks)
         and _SAME_MANNER.isdisjoint(a.marks ^ b.marks)
     )
+
+
+def _when_it_ended(a: Claim, b: Claim) -> bool:
+    """Whether only the side that says that something ended tells when: "we dropped it last week"."""
+    return bool((a.cue and not b.cue and not b.times) or (b.cue and not a.cue and not a.times))
 
 
 def _one_scope(pair: Aligned, without: frozenset[str] = frozenset()) -> bool:
@@ -109,6 +117,7 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and "stranger" not in pair.a.marks | pair.b.marks
         and not (pair.a_slots and pair.b_slots)
         and not any(slot.head or slot.value.kind in WHEN for slot in slots)
+        and not of_the_moment(pair)
         and _one_scope(pair, without)
     )
     if not fires:
@@ -158,18 +167,23 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         turned = _negated(pair.turned(), threshold)
         return None if turned is None else turned._replace(left=turned.right, right=turned.left)
     denies, says = pair.a, pair.b
+    both, either = denies.marks & says.marks, denies.marks | says.marks
+    # nobody is no boy, and no child at all is not some child
+    more = [word for word in pair.b_words if not (word.head and "nobody" in denies.marks and _of_a_person(says))]
+    of_some = "of some" in denies.marks or ("of some" in says.marks and "none" not in denies.marks)
     # what is denied of less is not denied of more: only the side that affirms may say more
     fires = (
         "verb" in denies.marks | (says.marks if "without" not in denies.marks else frozenset())
-        and "told" in denies.marks & says.marks
+        and "told" in both
         and not pair.a_words
         and not pair.a_slots
-        and len(pair.b_words) <= 1
-        and not any(word.head or word.name for word in pair.b_words)
+        and len(more) <= 1 + ("stranger" in both)
+        and not any(word.head or word.name for word in more)
         and not any(slot.head or slot.value.kind in WHEN for slot in pair.b_slots)
         and len(denies.keys) + len(denies.slots) > 1
-        and "of some" not in denies.marks | says.marks
-        and not ("stranger" in denies.marks | says.marks and _of_others(pair))
+        and not of_some
+        and not of_the_moment(pair)
+        and not ("stranger" in either and _of_others(pair))
         and pair.overlap() >= max(_NEGATION_OVERLAP, threshold)
         and not _said_in_passing(pair)
         and linked_alike(pair)
@@ -180,6 +194,10 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         return None
     left, right = denies.negation[0], _denied(says, denies)
     return Conflict(Kind.NEGATION, (left,), (right,), pair.overlap(), "one side denies what the other says")
+
+
+def _of_a_person(claim: Claim) -> bool:
+    return any(word.head and word.key in PERSONS for word in claim.words.values())
 
 
 def _of_others(pair: Aligned) -> bool:

@@ -55,6 +55,8 @@ NOUNS_TOO = _stems("nouns_too")
 
 # who captions speak of without naming anyone, and how they begin to
 STRANGERS, INDEFINITE = _stems("strangers"), words("indefinite")
+# of whom nobody is one
+PERSONS = _stems("persons")
 # some may and some may not: a denial of one denies nothing of the other
 QUANTIFIERS = words("quantifiers")
 # verbs that may hold of several things at once
@@ -69,6 +71,10 @@ MOMENTARY = _stems("momentary")
 SEVERAL_VERSIONS = _stems("several_versions")
 # of several days or hours
 OFTEN = {kind: frozenset(map(stem, listed)) for kind, listed in grouped("often").items()}
+# what a log of changes begins its lines with: each tells of one change
+CHANGES = _stems("changes")
+# of which a text that says "this" has its own
+TEXT_PARTS = _stems("text_parts")
 # before "to", what follows is not yet done
 BEFORE_TO = words("before_to")
 # whoever they stand for is named elsewhere

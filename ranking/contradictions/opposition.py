@@ -100,6 +100,13 @@ DEFAULT_PAIRS: Pairs = (
     ("present", "absent"),
     ("allow", "forbid"),
     ("case-sensitive", "case-insensitive"),
+    ("full", "empty"),
+    ("asleep", "awake"),
+    ("alive", "dead"),
+    ("hot", "cold"),
+    ("wet", "dry"),
+    ("clean", "dirty"),
+    ("win", "lose"),
 )
 
 

@@ -174,7 +174,7 @@ def read_sentences(texts: Texts, oppositions: Oppositions) -> Sentences:
         frames=in_stretch(vocabulary.frame, frames),
         opposed=in_clause(vocabulary.opposed, opposing)[clause],
         against=in_clause(vocabulary.against, opposing)[clause],
-        negators=np.bincount(stretch[_negators(vocabulary, index)], minlength=len(starts))[kept],
+        negators=np.bincount(of_clause[_negators(vocabulary, index)], minlength=len(openings))[clause],
         cued=_holding(_cues(vocabulary, index), of_clause, len(openings))[clause],
         distinct=distinct,
         stream=Stream(index, owner, of_clause, whole_of[stretch], roles, vocabulary.words[index]),

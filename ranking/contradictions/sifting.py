@@ -10,8 +10,9 @@ from ranking.contradictions.stems import alike
 from ranking.contradictions.stretches import Role, in_subject
 from ranking.contradictions.vocabulary import Bits, Flags, Ids
 
-# words beside a conflict that judging allows: of opposed words on either side, of one value, of what did not end
-_OPPOSED, _BESIDE, _STILL = 2, 4, 3
+# words beside a conflict that judging allows: of opposed words on either side, of one value, of what did not end, of
+# what is denied
+_OPPOSED, _BESIDE, _STILL, _DENIED = 2, 4, 3, 2
 # words beside a value that make one slot of two
 _FRAME = 4
 _SPREAD, _TOP = np.uint64(0x9E3779B97F4A7C15), np.uint64(58)
@@ -206,7 +207,7 @@ def _may_conflict(stream: _Stream, kinds: Kinds, word: Flags, sure: Flags, in_fr
     named = kinds.named | kinds.held | (kinds.swapped & ~np.logical_or(*_orders(stream)))
     for small, all_own in zip(own_small, own, strict=True):
         named &= (small == 0) | (all_own <= 1)
-    negated = kinds.negated & (own.fewer == 0) & (own.more <= 1) & (front.more == 0) & (named_front.more == 0)
+    negated = kinds.negated & (own.fewer == 0) & (own.more <= _DENIED) & (front.more == 0) & (named_front.more == 0)
     opposed = kinds.opposed & (own.fewer <= _OPPOSED) & (own.more <= _BESIDE)
     may: Flags = (opposed | negated | named) & ~told_apart
     may |= kinds.valued & (beside | framed) & ~(two_things & two_numbers)

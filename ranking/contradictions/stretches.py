@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ranking.contradictions.clause_reader import COMPARED, SENTENCE
 from ranking.contradictions.clauses import (
     AFTER_ASIDE,
+    ASKING,
     AUXILIARIES,
     CLAUSE,
     GOES_ON,
@@ -78,7 +79,7 @@ Bits = npt.NDArray[np.uint64]
 _CHAIN = 3
 _SIGNS = {",": Role.COMMA, COLON: Role.COLON | Role.MAY_END, DASH: Role.PARTS | Role.MAY_END, "and": Role.AND}
 _PARTS = frozenset({"but", "where"})
-_OPENS = OPENERS | AFTER_ASIDE | _PARTS | {"and", "or"}
+_OPENS = OPENERS | AFTER_ASIDE | ASKING | _PARTS | {"and", "or"}
 _OPENS_AFTER_AND = SPEAKERS | OWNERS
 
 

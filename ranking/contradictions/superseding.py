@@ -1,10 +1,11 @@
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim
-from ranking.contradictions.conflicts import Conflict, Kind
+from ranking.contradictions.conflicts import WHEN, Conflict, Kind
 from ranking.contradictions.grammar import BE
 from ranking.contradictions.lexicon import VERBS, WEAK
 from ranking.contradictions.roles import links_of
 
+_NO_LONGER = frozenset({"no", "longer"})
 _WHEN = frozenset({"before", "after"})
 _OVERLAP = 0.6
 # words the other side may say beside what ended
@@ -21,8 +22,8 @@ def superseded(pair: Aligned, threshold: float) -> Conflict | None:
     over, other, cue = pair.a, pair.b, pair.a.cue
     if other.negated or over.negated or "told" not in other.marks or cue.verb in other.keys or _describes(other):
         return None
-    if "past" in other.marks and "past" not in over.marks:
-        # "I was taking them", "I stopped taking them": one story
+    if ("past" in other.marks and "past" not in over.marks) or "change" in other.marks:
+        # "I was taking them", "I stopped taking them": one story; "Added X", "Removed X": two changes
         return None
     fires = _ended(pair, threshold, exactly=cue.was) if cue.retired is None else _replaced(pair)
     if not fires:
@@ -47,13 +48,20 @@ def _ended(pair: Aligned, threshold: float, *, exactly: bool) -> bool:
     lone = smaller == 1 == len(pair.strong) and len(pair.shared) > 1
     return (
         not any(word.name or word.head for word in over)
-        and not pair.a_slots
+        # when it ended is nothing that ended
+        and all(slot.value.kind in WHEN for slot in pair.a_slots)
         and len(pair.strong) / smaller >= max(_OVERLAP, threshold)
-        and (len(pair.strong) > 1 or lone or bool(pair.a.slots))
+        and (len(pair.strong) > 1 or lone or bool(pair.a.slots) or _word_for_word(pair))
         and len(over) <= (0 if exactly else 1)
         and len(pair.b_words) <= _BESIDE
         and not any(word.head and word.name for word in pair.b_words)
     )
+
+
+def _word_for_word(pair: Aligned) -> bool:
+    """Whether one side says of oneself what the other does, but for the cue: "I'm vegetarian", "no longer"."""
+    said = tuple(key for key in pair.a.sequence if key not in _NO_LONGER)
+    return "me" in pair.a.marks & pair.b.marks and said == pair.b.sequence
 
 
 def _replaced(pair: Aligned) -> bool:

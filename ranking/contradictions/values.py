@@ -24,7 +24,8 @@ _LETTERS = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
 _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
 ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
 # counts only after "a"
-_COUNTS_AFTER_A = frozenset({"dozen", "hundred", "thousand", "million", "once", "twice"})
+_COUNTS_AFTER_A = frozenset({"dozen", "hundred", "thousand", "million", "once"})
+_AFTER_TWICE = frozenset({"", ",", "now", "already", "so", "since", "before", "and", "but"})
 
 # words that are a value by themselves: its kind and normal form
 _NAMED: dict[str, tuple[str, object]] = {
@@ -234,6 +235,9 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
 
 def _counts_nothing(tokens: list[Token], at: int) -> bool:
     word, following = tokens[at].lower, _lower(tokens, at + 1)
+    if word == "twice":
+        # "I've met her twice", and not "twice as fast"
+        return following not in _AFTER_TWICE
     if word in _SELDOM_COUNTS and following not in UNITS and (word != "one" or following in ONE_AS_PRONOUN):
         return True
     return word in _COUNTS_AFTER_A and _lower(tokens, at - 1) != "a"

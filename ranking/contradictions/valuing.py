@@ -4,7 +4,15 @@ from itertools import pairwise
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim, Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, MOMENTARY, OFTEN, SEVERAL, SEVERAL_VERSIONS
+from ranking.contradictions.lexicon import (
+    ATTRIBUTES,
+    HOLDS_ONE,
+    MOMENTARY,
+    OFTEN,
+    SEVERAL,
+    SEVERAL_NAMES,
+    SEVERAL_VERSIONS,
+)
 from ranking.contradictions.naming import other_name
 from ranking.contradictions.roles import linked_alike, same_verb
 from ranking.contradictions.stems import stem
@@ -29,7 +37,8 @@ def valued(pair: Aligned, threshold: float) -> Conflict | None:
     a, b = pair.a, pair.b
     if a.negated != b.negated or "past" in a.marks ^ b.marks or "told" not in a.marks & b.marks:
         return None
-    if "request" in a.marks or "request" in b.marks or ("passing" in a.marks and "passing" in b.marks):
+    marks, both = a.marks | b.marks, a.marks & b.marks
+    if "request" in marks or "change" in marks or "passing" in both or "here" in both:
         return None
     return _other_value(pair, threshold) or other_name(pair, threshold)
 
@@ -73,6 +82,7 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
                 or (pair.shared & (HOLDS_ONE | ATTRIBUTES) and pair.told_of_a_thing)
             )
         )
+        and not (one.value.kind in _NAMED_VALUES and pair.shared & SEVERAL_NAMES)
         and not (once and (len(pair.strong) < _EVENT or one.noun != other.noun or not _counts(one)))
         and (_has_verb(pair) or _same_fragment(pair, one, other))
         and (_agree_beside(pair) or _framed(pair, one, other))
@@ -85,7 +95,7 @@ def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
         and linked_alike(pair)
         and not _hold_both(pair, one, other)
         and not (one.head and other.head and one.place == 0 == other.place)
-        and not _of_the_moment(pair)
+        and not of_the_moment(pair)
         and (one.value.kind not in _TIMED or same_verb(pair))
     )
     if not fires:
@@ -124,7 +134,7 @@ def _same_fragment(pair: Aligned, one: Slot, other: Slot) -> bool:
     return alike and one.value.kind not in WHEN | {"clock"} and (one.value.bound == "" or len(pair.strong) > _PLENTY)
 
 
-def _of_the_moment(pair: Aligned) -> bool:
+def of_the_moment(pair: Aligned) -> bool:
     """Whether what is spoken of is only this text's: "the answer" and "the recipe" of another are others."""
     if MOMENTARY.isdisjoint(pair.a.words):
         return False

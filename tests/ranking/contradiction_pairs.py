@@ -10,6 +10,8 @@ from ranking import contradicts
 FOLDER = Path(__file__).parent / "pairs"
 # read while the rules were written; the other half was only counted
 TUNED_ON, HELD_OUT = ("tune", "tune_more", "traps_more"), ("report",)
+# the same of captions, chat, memories and logs of changes: harder, and mostly traps
+STYLES_TUNED_ON, STYLES_HELD_OUT = ("styles",), ("report_styles",)
 
 
 class LabelledPair(NamedTuple):
