@@ -29,9 +29,7 @@ ASKED = {"flag-review": ("/feature_flags?target=org_tidewater", "Review 1 change
 EMPTY = "org_empty"
 PARTS = {f"health-{part}": f"/health?part={part}" for part in ("top", "budget", "coverage", "runs", "system")}
 PANELS = {f"inspector-{panel}": f"/inspector?{INSPECTED}&show={panel}" for panel in ("block", "compare", "why", "pins")}
-NOTHING = {
-    f"{page}-empty": f"/{page}?org={EMPTY}" for page in ("overview", "health", "feedback_impact", "drift_alerts")
-}
+NOTHING = {f"{page}-empty": f"/{page}?org={EMPTY}" for page in ("", "health", "feedback_impact", "drift_alerts")}
 VIEWS = {"saved-views": "/?window=7d"}
 SHOWN = {
     **PAGES, **PARTS, **PANELS, **NOTHING, **VIEWS, "search": "/?search=tidewater",
