@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 RESTS = "fold => fold.open && !fold.style.height && fold.scrollHeight <= fold.clientHeight"
+TRIES = 20
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
@@ -26,12 +27,17 @@ def unfold(page: Page, title: str) -> Locator:
 
 
 def open_list(page: Page, label: str) -> Locator:
-    """Open a list to choose from and return its options; where it stands, it was scrolled to before."""
-    choice = page.get_by_role("combobox", name=label)
+    """Open a list to choose from and return its options; whoever sees it close as the page scrolls opens it again."""
+    choice, listed = page.get_by_role("combobox", name=label), page.get_by_role("listbox")
     choice.scroll_into_view_if_needed()
-    page.evaluate(TWO_FRAMES)  # a scroll is told in the frame after it
-    choice.click()
-    expect(page.get_by_role("listbox")).to_be_visible()
+    for _ in range(TRIES):
+        page.evaluate(TWO_FRAMES)  # a scroll is told in the frame after it
+        if not listed.count():
+            choice.click()
+        page.evaluate(TWO_FRAMES)
+        if listed.count():
+            break
+    expect(listed).to_be_visible()
     return page.get_by_role("option")
 
 
