@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     Rows = Sequence[tuple[Any, ...]]
 
 MOST_NAMED = 100  # statements that one connection keeps prepared; further ones are read anew each time
+# What the server says where its prepared statements are not those that the connection remembers: it forgot one, has one
+# of that name, or would answer with other columns since a table was altered. Behind a pooler each comes at any time.
+OUTDATED = (pg.InvalidSqlStatementName, pg.DuplicatePreparedStatement, pg.FeatureNotSupported)
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,10 @@ SET_LOCAL = b"select count(set_config(key, value, true)) from json_each_text($1:
 class Snapshot:
     """A read-only transaction in one reach that opens with its first questions and ends with its last."""
 
-    def __init__(self, raw: DeadlineConnection, settings: Mapping[str, str]) -> None:
+    def __init__(self, raw: DeadlineConnection, settings: Mapping[str, str], *, prepares: bool = True) -> None:
         self._raw = raw
         self._settings = dict(settings)
+        self._prepares = prepares
         self._is_open = False
 
     def ask(self, *statements: Statement, more: Mapping[str, str] | None = None, ends: bool = False) -> list[Rows]:
@@ -72,41 +76,52 @@ class Snapshot:
         opening = [] if self._is_open else [BEGIN, _setting(self._settings)]
         if self._is_open and more:
             opening = [_setting(more)]
-        answers = ask_at_once(self._raw, [*opening, *statements, *([COMMIT] if ends else [])])
+        together = [*opening, *statements, *([COMMIT] if ends else [])]
+        answers = ask_at_once(self._raw, together, prepares=self._prepares)
         self._is_open = not ends
         return answers[len(opening) : len(opening) + len(statements)]
 
 
 @contextmanager
 def snapshot(
-    store: Store, reach: Reach, limit: float, *, name: str, more: Mapping[str, str] | None = None
+    store: Store,
+    reach: Reach,
+    limit: float,
+    *,
+    name: str,
+    more: Mapping[str, str] | None = None,
+    prepares: bool = True,
 ) -> Iterator[Snapshot]:
-    """``Store.reading`` for those who know their questions beforehand: same reach, limits and deadline, fewer waits."""
+    """``Store.reading`` for those who know their questions beforehand: same reach, limits and deadline, fewer waits.
+
+    One that was ``OUTDATED`` is asked again in a snapshot that ``prepares`` nothing: there it cannot be.
+    """
     settings = store.reading_settings(reach, limit, name=name, more=more)
     with sentences():
         borrowed = store.reader.raw_connection()
         raw: DeadlineConnection = borrowed.driver_connection  # type: ignore[assignment]
         raw.deadline = limit + GRACE
         try:
-            yield Snapshot(raw, settings)
+            yield Snapshot(raw, settings, prepares=prepares)
         finally:
             if raw.closed:
                 borrowed.invalidate()
             borrowed.close()
 
 
-def ask_at_once(raw: DeadlineConnection, statements: Sequence[Statement]) -> list[Rows]:
+def ask_at_once(raw: DeadlineConnection, statements: Sequence[Statement], *, prepares: bool = True) -> list[Rows]:
     """The rows of each statement, all sent before the first is answered; the first that fails is raised.
 
-    Where a transaction is open they are part of it; those behind one that fails are not run.
+    Where a transaction is open they are part of it; those behind one that fails are not run. Unless it ``prepares``,
+    every statement is read anew, whatever has been prepared.
     """
-    pgconn, named = raw.pgconn, dict(raw.named)
+    pgconn, named, most = raw.pgconn, dict(raw.named) if prepares else {}, MOST_NAMED if prepares else 0
     sends: list[Callable[[], None]] = []
     readers: list[Reader | None] = []
     made: dict[int, Key] = {}
     for statement in statements:
         reader, bound, key = _bound(raw, statement)
-        if key not in named and statement.is_kept and len(named) < MOST_NAMED:
+        if key not in named and statement.is_kept and len(named) < most:
             made[len(sends)] = key
             named[key] = blake2b(repr(key).encode(), digest_size=12).hexdigest().encode()
             sends.append(partial(pgconn.send_prepare, named[key], *key))
@@ -122,9 +137,9 @@ def ask_at_once(raw: DeadlineConnection, statements: Sequence[Statement]) -> lis
     for place, result in enumerate(results):
         if result.status == ExecStatus.FATAL_ERROR:
             error = pg.error_from_result(result, encoding=raw.info.encoding)
-            if isinstance(error, pg.InvalidSqlStatementName):
-                # psycopg has the server forget every statement after a rollback, if it has prepared one itself
-                raw.named.clear()
+            if isinstance(error, OUTDATED) and prepares:
+                # what else is prepared on this connection, nobody knows; on a new one nothing is
+                raw.close()
             raise error
         if place in made:
             raw.named[made[place]] = named[made[place]]

@@ -7,7 +7,6 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from queries.confined import ConfinedStore
@@ -19,6 +18,8 @@ from tests import sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import psycopg
 
     from queries.connections import DeadlineConnection
     from tests.conftest import Cluster
@@ -167,15 +168,36 @@ class TestPrepared:
                 snap.ask(ORGANIZATIONS, ends=True)
         assert ask_at_once(raw_of(one), [ORGANIZATIONS, names])[1] == [(2,)]  # the one that counts is one of them
 
-    def test_one_that_the_server_forgot_is_prepared_again(self, one: Store) -> None:
+    @pytest.mark.parametrize("state", ["26000", "42P05", "0A000"])
+    def test_where_it_is_outdated_the_connection_is_replaced(self, one: Store, owner: Owner, state: str) -> None:
+        """Forgotten by the server, known there without our knowledge as behind a pooler, or read of another table."""
+        named = Statement(b"select name from organizations")
+        with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            before = snap.ask(BACKEND, named, ends=True)[0]
         raw = raw_of(one)
-        assert ask_at_once(raw, [ORGANIZATIONS]) == [[]]
-        raw.commit()
-        raw.execute("deallocate all")
-        raw.commit()
-        with pytest.raises(psycopg.errors.InvalidSqlStatementName):
-            ask_at_once(raw, [ORGANIZATIONS])
-        assert ask_at_once(raw, [ORGANIZATIONS]) == [[]]
+        if state == "26000":
+            raw.execute("deallocate all")
+            raw.commit()
+        elif state == "42P05":
+            raw.named.clear()
+        else:
+            owner.execute("alter table organizations alter name type varchar(400)")
+        with snapshot(one, EVERYTHING, 1.0, name="test", prepares=False) as snap:
+            assert snap.ask(BACKEND, named, ends=True) == [before, []]
+        with pytest.raises(StoreError) as caught, snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            snap.ask(BACKEND, named, ends=True)
+        assert caught.value.sqlstate == state
+        with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            after, answer = snap.ask(BACKEND, named, ends=True)
+        assert after != before
+        assert answer == []
+        assert len(raw_of(one).named) == 3
+
+    def test_one_that_prepares_nothing_leaves_nothing_prepared(self, one: Store) -> None:
+        with snapshot(one, EVERYTHING, 1.0, name="test", prepares=False) as snap:
+            names = Statement(b"select count(*) from pg_prepared_statements")
+            assert snap.ask(ORGANIZATIONS, names, ends=True) == [[], [(0,)]]
+        assert raw_of(one).named == {}
 
     def test_a_snapshot_of_another_kind_does_not_make_it_forget(self, one: Store) -> None:
         """Eight times the same statement is when psycopg would prepare it, and forget everything with the rollback."""

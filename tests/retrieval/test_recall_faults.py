@@ -103,6 +103,30 @@ class TestFaults:
         cluster.run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'dash_read'")
         assert recall_plain(store, REACH, question()).candidates.ids[0] == small[2]
 
+    @pytest.mark.parametrize("way", Way)
+    @pytest.mark.parametrize("reason", ["altered", "forgotten", "known"])
+    def test_what_was_prepared_and_is_outdated_is_asked_anew(
+        self, store: Store, owner: Owner, small: list[str], way: Way, reason: str
+    ) -> None:
+        """On every connection at once, as after a migration of the platform's: no recall fails for it."""
+        borrowed = [store.reader.raw_connection() for _ in range(3)]
+        for each in borrowed:
+            each.close()
+        found = [recall(store, REACH, question(), way) for _ in borrowed]
+        if reason == "altered":
+            owner.execute("alter table observations alter title type varchar(400)")
+        for each in [store.reader.raw_connection() for _ in borrowed]:
+            raw: Any = each.driver_connection
+            assert raw.named
+            if reason == "forgotten":
+                raw.execute("deallocate all")
+            elif reason == "known":
+                raw.named.clear()
+            each.close()
+        again = [recall(store, REACH, question(), way) for _ in borrowed]
+        assert [[*each.candidates.ids] for each in again] == [[*each.candidates.ids] for each in found]
+        assert {*found[0].candidates.ids} == {*small}
+
     def test_a_recall_that_waits_for_a_lock_ends(self, store: Store, owner: Owner, small: list[str]) -> None:
         assert small
         with owner.transaction():
