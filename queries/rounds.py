@@ -13,10 +13,12 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 from psycopg import errors as pg
 from psycopg import generators
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ExecStatus, Format
+from sqlalchemy import exc
 
 from queries.connections import GRACE
 from queries.engine import sentences
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from psycopg.abc import Buffer, PQGen
     from psycopg.abc import Transformer as Reader
     from psycopg.pq.abc import PGconn, PGresult
+    from sqlalchemy import Engine, PoolProxiedConnection
 
     from queries.connections import DeadlineConnection, Key
     from queries.engine import Store
@@ -98,7 +101,7 @@ def snapshot(
     """
     settings = store.reading_settings(reach, limit, name=name, more=more)
     with sentences():
-        borrowed = store.reader.raw_connection()
+        borrowed = _borrowed(store.reader)
         raw: DeadlineConnection = borrowed.driver_connection  # type: ignore[assignment]
         raw.deadline = limit + GRACE
         try:
@@ -107,6 +110,14 @@ def snapshot(
             if raw.closed:
                 borrowed.invalidate()
             borrowed.close()
+
+
+def _borrowed(engine: Engine) -> PoolProxiedConnection:
+    try:
+        return engine.raw_connection()
+    except psycopg.Error as error:
+        # As ``Engine.connect`` tells it: a connection that could not be made is none that was cut.
+        raise exc.DBAPIError(None, None, error) from error
 
 
 def ask_at_once(raw: DeadlineConnection, statements: Sequence[Statement], *, prepares: bool = True) -> list[Rows]:

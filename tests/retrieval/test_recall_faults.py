@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
@@ -151,6 +152,27 @@ class TestFaults:
             cluster.run(f"select pg_terminate_backend({found[0][0]})")
         asking.join()
         assert list(answers[0].candidates.ids) == small[::-1]
+
+    def test_a_server_that_takes_no_connection_is_tried_once(self) -> None:
+        """Whoever waits for one that does not answer must not wait twice, nor be counted twice for a wrong password."""
+        tried: list[int] = []
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+
+            def refuse() -> None:
+                with suppress(OSError):
+                    while True:
+                        server.accept()[0].close()
+                        tried.append(port)
+
+            refusing = threading.Thread(target=refuse)
+            refusing.start()
+            store = Store(make_engine(f"postgresql://nobody@127.0.0.1:{port}/none?sslmode=disable", name="refused"))
+            with pytest.raises(StoreError) as caught:
+                recall_plain(store, REACH, question())
+            server.shutdown(socket.SHUT_RDWR)
+            refusing.join()
+        assert (caught.value.kind, tried) == ("unreachable", [port])
 
     @pytest.mark.long
     def test_a_server_killed_in_the_middle_is_a_store_error(self, own_cluster: Cluster) -> None:
