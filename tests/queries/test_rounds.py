@@ -57,6 +57,16 @@ class TestOneSnapshot:
             answers = snap.ask(numbers, texts, ORGANIZATIONS, ends=True)
         assert answers == [[(1,), (2,), (3,)], [("a", ["b", None], 0.1, None)], []]
 
+    def test_a_type_of_the_platforms_own_is_read_as_the_text_it_is(self, one: Store, owner: Owner) -> None:
+        """As in every other answer: a platform may keep its words as citext or as an enumeration."""
+        owner.execute("create type granularity as enum ('turn', 'Sitzung für alle')")
+        words = Statement(
+            "select 'Sitzung für alle'::granularity, null::granularity, 'turn'::text::granularity".encode()
+        )
+        with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            answers = snap.ask(words, Statement(b"select '\\x00ff'::bytea, 'NaN'::numeric::text, 1::int8"), ends=True)
+        assert answers == [[("Sitzung für alle", None, "turn")], [(b"\x00\xff", "NaN", 1)]]
+
     def test_reach_limits_and_name_hold_inside_and_end_with_it(self, one: Store, owner: Owner) -> None:
         for org in ("org_a", "org_b"):
             sample.add_organization(owner, org)
