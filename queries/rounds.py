@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 100  # statements that one connection keeps prepared; further ones are read anew each time
 # What the server says where its prepared statements are not those that the connection remembers: it forgot one, has one
-# of that name, or would answer with other columns since a table was altered. Behind a pooler each comes at any time.
-OUTDATED = (pg.InvalidSqlStatementName, pg.DuplicatePreparedStatement, pg.FeatureNotSupported)
+# of that name, would answer with other columns since a table was altered, or misses a type that a restore made anew.
+# Behind a pooler the first two come at any time.
+OUTDATED = (pg.InvalidSqlStatementName, pg.DuplicatePreparedStatement, pg.FeatureNotSupported, pg.InternalError_)
 
 
 @dataclass(frozen=True)

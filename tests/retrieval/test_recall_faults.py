@@ -105,17 +105,26 @@ class TestFaults:
         assert recall_plain(store, REACH, question()).candidates.ids[0] == small[2]
 
     @pytest.mark.parametrize("way", Way)
-    @pytest.mark.parametrize("reason", ["altered", "forgotten", "known"])
+    @pytest.mark.parametrize("reason", ["altered", "restored", "forgotten", "known"])
     def test_what_was_prepared_and_is_outdated_is_asked_anew(
         self, store: Store, owner: Owner, small: list[str], way: Way, reason: str
     ) -> None:
-        """On every connection at once, as after a migration of the platform's: no recall fails for it."""
+        """On every connection at once, as after a migration or a restore of the platform's: no recall fails for it."""
         borrowed = [store.reader.raw_connection() for _ in range(3)]
         for each in borrowed:
             each.close()
         found = [recall(store, REACH, question(), way) for _ in borrowed]
         if reason == "altered":
             owner.execute("alter table observations alter title type varchar(400)")
+        elif reason == "restored":
+            owner.execute("create table kept as select observation_id, embedding::text from observation_embeddings")
+            owner.execute("drop extension vector cascade")
+            owner.execute("create extension vector")
+            owner.execute("alter table observation_embeddings add embedding vector")
+            owner.execute(
+                """update observation_embeddings e set embedding = kept.embedding::vector
+                     from kept where kept.observation_id = e.observation_id"""
+            )
         for each in [store.reader.raw_connection() for _ in borrowed]:
             raw: Any = each.driver_connection
             assert raw.named
