@@ -31,6 +31,10 @@ ORGANIZATIONS = Statement(b"select id from organizations order by id")
 BACKEND = Statement(b"select pg_backend_pid()")
 
 
+class Stopped(BaseException):
+    """What the driver does not know, as a page raises it to begin anew."""
+
+
 def setting(name: str) -> Statement:
     return Statement(b"select current_setting($1::text, true)", (name,))
 
@@ -151,6 +155,31 @@ class TestFailures:
         assert time.perf_counter() - started < 6
         with snapshot(one, EVERYTHING, 0.5, name="test") as snap:
             assert snap.ask(BACKEND, ends=True) != [[(backend,)]]
+
+    @pytest.mark.parametrize("raised", [KeyboardInterrupt, Stopped])
+    def test_who_is_stopped_in_the_middle_leaves_nothing_behind(
+        self, one: Store, owner: Owner, raised: type[BaseException]
+    ) -> None:
+        sample.add_organization(owner, "org_a")
+        with snapshot(one, REACH, 5.0, name="test") as snap:
+            before = snap.ask(BACKEND, ends=True)
+
+        def stop(*_: object) -> None:
+            raise raised
+
+        handled = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            with pytest.raises(raised), snapshot(one, REACH, 5.0, name="test") as snap:
+                snap.ask(ORGANIZATIONS, Statement(b"select pg_sleep(4)"), ORGANIZATIONS, ends=True)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, handled)
+        assert one.reader.pool.checkedout() == 0  # type: ignore[attr-defined]
+        after, scope, seen = ask_at_once(raw_of(one), [BACKEND, setting("dash.orgs"), ORGANIZATIONS])
+        assert after != before[0]
+        assert scope[0][0] in (None, "")
+        assert seen == []
 
     def test_where_one_connection_died_the_others_are_not_trusted(
         self, cluster: Cluster, store_database: str, owner: Owner
