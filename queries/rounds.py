@@ -65,21 +65,30 @@ SET_LOCAL = b"select count(set_config(key, value, true)) from json_each_text($1:
 class Snapshot:
     """A read-only transaction in one reach that opens with its first questions and ends with its last."""
 
-    def __init__(self, raw: DeadlineConnection, settings: Mapping[str, str], *, prepares: bool = True) -> None:
+    def __init__(
+        self,
+        raw: DeadlineConnection,
+        settings: Mapping[str, str],
+        more: Mapping[str, str] | None = None,
+        *,
+        prepares: bool = True,
+    ) -> None:
         self._raw = raw
-        self._settings = dict(settings)
+        self._fixed = settings
+        self._more = dict(more or {})
         self._prepares = prepares
         self._is_open = False
 
     def ask(self, *statements: Statement, more: Mapping[str, str] | None = None, ends: bool = False) -> list[Rows]:
-        """The rows of each statement, in one round trip; ``more`` are settings from here on.
+        """The rows of each statement, in one round trip; ``more`` are settings from here on, none of reach or limits.
 
         What ``ends`` it ends with these questions. Asked again, a new snapshot begins.
         """
-        self._settings |= more or {}
-        opening = [] if self._is_open else [BEGIN, _setting(self._settings)]
-        if self._is_open and more:
-            opening = [_setting(more)]
+        self._more |= more or {}
+        opening = [] if self._is_open else [BEGIN, _setting({**self._more, **self._fixed})]
+        later = {key: value for key, value in (more or {}).items() if key not in self._fixed}
+        if self._is_open and later:
+            opening = [_setting(later)]
         together = [*opening, *statements, *([COMMIT] if ends else [])]
         answers = ask_at_once(self._raw, together, prepares=self._prepares)
         self._is_open = not ends
@@ -100,13 +109,13 @@ def snapshot(
 
     One that was ``OUTDATED`` is asked again in a snapshot that ``prepares`` nothing: there it cannot be.
     """
-    settings = store.reading_settings(reach, limit, name=name, more=more)
+    settings = store.reading_settings(reach, limit, name=name)
     with sentences():
         borrowed = _borrowed(store.reader)
         raw: DeadlineConnection = borrowed.driver_connection  # type: ignore[assignment]
         raw.deadline = limit + GRACE
         try:
-            yield Snapshot(raw, settings, prepares=prepares)
+            yield Snapshot(raw, settings, more, prepares=prepares)
         finally:
             if raw.closed:
                 borrowed.invalidate()

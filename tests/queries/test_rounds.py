@@ -85,6 +85,15 @@ class TestOneSnapshot:
         after = ask_at_once(raw_of(one), [ORGANIZATIONS, *map(setting, names[4:])])
         assert after == [[], [("one",)], [("",)], [("on",)]]
 
+    def test_no_later_setting_widens_its_reach_or_its_limits(self, one: Store, owner: Owner) -> None:
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+        wider = {"dash.orgs": '["org_b"]', "statement_timeout": "0", "enable_sort": "off"}
+        asked = (ORGANIZATIONS, setting("statement_timeout"), setting("enable_sort"))
+        with snapshot(one, REACH, 2.0, name="test", more={"enable_sort": "on"}) as snap:
+            for ends in (False, True, True):  # in the first round, in one after it, and in a snapshot begun anew
+                assert snap.ask(*asked, more=wider, ends=ends) == [[("org_a",)], [("2s",)], [("off",)]]
+
     def test_what_comes_later_sees_what_the_first_saw(self, one: Store, owner: Owner) -> None:
         with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
             assert snap.ask(ORGANIZATIONS) == [[]]
