@@ -10,6 +10,7 @@ from psycopg import errors as pg
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.rows import tuple_row
+from psycopg.types.string import TextBinaryLoader
 from sqlalchemy import event, exc
 
 from queries.errors import DeadlineError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     Key = tuple[bytes, tuple[int, ...]]  # text and types of parameters
 
+INVALID_OID = 0  # stands for every type without a loader of its own
 GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
 PING = 1.0
 # A connection that answered less than so many seconds ago is not asked again whether it does: eight callers of one
@@ -57,6 +59,8 @@ class DeadlineConnection(psycopg.Connection[Any]):
     def __init__(self, pgconn: PGconn, row_factory: RowFactory[Any] = tuple_row) -> None:
         super().__init__(pgconn, row_factory)
         self.adapters.register_dumper(WireVector, _WireVectorDumper)
+        # words of a type that psycopg does not know, as a platform's own, are text as they are in every other answer
+        self.adapters.register_loader(INVALID_OID, TextBinaryLoader)
         # statements that rounds have prepared, and their names on the server
         self.named: dict[Key, bytes] = {}
 

@@ -30,7 +30,7 @@ class FlagsOf:
     def read(self, connection: Connection) -> FlagStates:
         """What is set, inside a snapshot that is already open."""
         raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
-        return self.states(ask_at_once(raw, [self.statement()])[0])
+        return self.states(ask_at_once(raw, [self.statement()], prepares=False)[0])
 
     @staticmethod
     def states(rows: Rows) -> FlagStates:

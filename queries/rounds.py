@@ -13,10 +13,12 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 from psycopg import errors as pg
 from psycopg import generators
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ExecStatus, Format
+from sqlalchemy import exc
 
 from queries.connections import GRACE
 from queries.engine import sentences
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from psycopg.abc import Buffer, PQGen
     from psycopg.abc import Transformer as Reader
     from psycopg.pq.abc import PGconn, PGresult
+    from sqlalchemy import Engine, PoolProxiedConnection
 
     from queries.connections import DeadlineConnection, Key
     from queries.engine import Store
@@ -35,6 +38,10 @@ if TYPE_CHECKING:
     Rows = Sequence[tuple[Any, ...]]
 
 MOST_NAMED = 100  # statements that one connection keeps prepared; further ones are read anew each time
+# What the server says where its prepared statements are not those that the connection remembers: it forgot one, has one
+# of that name, would answer with other columns since a table was altered, or misses a type that a restore made anew.
+# Behind a pooler the first two come at any time.
+OUTDATED = (pg.InvalidSqlStatementName, pg.DuplicatePreparedStatement, pg.FeatureNotSupported, pg.InternalError_)
 
 
 @dataclass(frozen=True)
@@ -58,55 +65,84 @@ SET_LOCAL = b"select count(set_config(key, value, true)) from json_each_text($1:
 class Snapshot:
     """A read-only transaction in one reach that opens with its first questions and ends with its last."""
 
-    def __init__(self, raw: DeadlineConnection, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        raw: DeadlineConnection,
+        settings: Mapping[str, str],
+        more: Mapping[str, str] | None = None,
+        *,
+        prepares: bool = True,
+    ) -> None:
         self._raw = raw
-        self._settings = dict(settings)
+        self._fixed = settings
+        self._more = dict(more or {})
+        self._prepares = prepares
         self._is_open = False
 
     def ask(self, *statements: Statement, more: Mapping[str, str] | None = None, ends: bool = False) -> list[Rows]:
-        """The rows of each statement, in one round trip; ``more`` are settings from here on.
+        """The rows of each statement, in one round trip; ``more`` are settings from here on, none of reach or limits.
 
         What ``ends`` it ends with these questions. Asked again, a new snapshot begins.
         """
-        self._settings |= more or {}
-        opening = [] if self._is_open else [BEGIN, _setting(self._settings)]
-        if self._is_open and more:
-            opening = [_setting(more)]
-        answers = ask_at_once(self._raw, [*opening, *statements, *([COMMIT] if ends else [])])
+        self._more |= more or {}
+        opening = [] if self._is_open else [BEGIN, _setting({**self._more, **self._fixed})]
+        later = {key: value for key, value in (more or {}).items() if key not in self._fixed}
+        if self._is_open and later:
+            opening = [_setting(later)]
+        together = [*opening, *statements, *([COMMIT] if ends else [])]
+        answers = ask_at_once(self._raw, together, prepares=self._prepares)
         self._is_open = not ends
         return answers[len(opening) : len(opening) + len(statements)]
 
 
 @contextmanager
 def snapshot(
-    store: Store, reach: Reach, limit: float, *, name: str, more: Mapping[str, str] | None = None
+    store: Store,
+    reach: Reach,
+    limit: float,
+    *,
+    name: str,
+    more: Mapping[str, str] | None = None,
+    prepares: bool = True,
 ) -> Iterator[Snapshot]:
-    """``Store.reading`` for those who know their questions beforehand: same reach, limits and deadline, fewer waits."""
-    settings = store.reading_settings(reach, limit, name=name, more=more)
+    """``Store.reading`` for those who know their questions beforehand: same reach, limits and deadline, fewer waits.
+
+    One that was ``OUTDATED`` is asked again in a snapshot that ``prepares`` nothing: there it cannot be.
+    """
+    settings = store.reading_settings(reach, limit, name=name)
     with sentences():
-        borrowed = store.reader.raw_connection()
+        borrowed = _borrowed(store.reader)
         raw: DeadlineConnection = borrowed.driver_connection  # type: ignore[assignment]
         raw.deadline = limit + GRACE
         try:
-            yield Snapshot(raw, settings)
+            yield Snapshot(raw, settings, more, prepares=prepares)
         finally:
             if raw.closed:
                 borrowed.invalidate()
             borrowed.close()
 
 
-def ask_at_once(raw: DeadlineConnection, statements: Sequence[Statement]) -> list[Rows]:
+def _borrowed(engine: Engine) -> PoolProxiedConnection:
+    try:
+        return engine.raw_connection()
+    except psycopg.Error as error:
+        # As ``Engine.connect`` tells it: a connection that could not be made is none that was cut.
+        raise exc.DBAPIError(None, None, error) from error
+
+
+def ask_at_once(raw: DeadlineConnection, statements: Sequence[Statement], *, prepares: bool = True) -> list[Rows]:
     """The rows of each statement, all sent before the first is answered; the first that fails is raised.
 
-    Where a transaction is open they are part of it; those behind one that fails are not run.
+    Where a transaction is open they are part of it; those behind one that fails are not run. Unless it ``prepares``,
+    every statement is read anew, whatever has been prepared.
     """
-    pgconn, named = raw.pgconn, dict(raw.named)
+    pgconn, named, most = raw.pgconn, dict(raw.named) if prepares else {}, MOST_NAMED if prepares else 0
     sends: list[Callable[[], None]] = []
     readers: list[Reader | None] = []
     made: dict[int, Key] = {}
     for statement in statements:
         reader, bound, key = _bound(raw, statement)
-        if key not in named and statement.is_kept and len(named) < MOST_NAMED:
+        if key not in named and statement.is_kept and len(named) < most:
             made[len(sends)] = key
             named[key] = blake2b(repr(key).encode(), digest_size=12).hexdigest().encode()
             sends.append(partial(pgconn.send_prepare, named[key], *key))
@@ -122,9 +158,9 @@ def ask_at_once(raw: DeadlineConnection, statements: Sequence[Statement]) -> lis
     for place, result in enumerate(results):
         if result.status == ExecStatus.FATAL_ERROR:
             error = pg.error_from_result(result, encoding=raw.info.encoding)
-            if isinstance(error, pg.InvalidSqlStatementName):
-                # psycopg has the server forget every statement after a rollback, if it has prepared one itself
-                raw.named.clear()
+            if isinstance(error, OUTDATED) and prepares:
+                # what else is prepared on this connection, nobody knows; on a new one nothing is
+                raw.close()
             raise error
         if place in made:
             raw.named[made[place]] = named[made[place]]

@@ -61,6 +61,11 @@ SABOTAGES = (
         ("tests/queries/test_rounds.py::TestPrepared",),
     ),
     Sabotage(
+        "recall where what was prepared is outdated", "queries/recall/asking.py",
+        "(psycopg.OperationalError, *OUTDATED)", "(psycopg.OperationalError,)",
+        ("tests/retrieval/test_recall_faults.py::TestFaults",),
+    ),
+    Sabotage(
         "the scope as JSON", "queries/scope.py", "json.dumps(self.orgs or ())",
         "'[\"' + '\",\"'.join(','.join(self.orgs or ()).split(',')) + '\"]'",
         ("tests/queries/test_scope.py", "tests/queries/test_isolation.py::TestNames"),

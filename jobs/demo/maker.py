@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str]) -> int:
     """Make every other organization and write it out."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever read is gone: nobody is left to be told
     asked = json.loads(arguments[0])
     now, size = datetime.fromisoformat(asked["now"]), Size(**asked["size"])
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:

@@ -19,7 +19,7 @@ from queries.recall.keywords import keywords
 from queries.recall.legs import OBSERVATIONS, ROUTES, Search, mine
 from queries.recall.rows import Found, found
 from queries.recall.statements import Shape, numbered
-from queries.rounds import Statement, ask_at_once, snapshot
+from queries.rounds import OUTDATED, Statement, ask_at_once, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,30 +98,33 @@ class Asked:
 
 
 def ask(store: Store, reach: Reach, asked: Asked) -> Found:
-    """The candidates of one recall; a connection that is cut meanwhile is replaced once: reading can be repeated."""
+    """The candidates of one recall, asked once more where the connection was cut meanwhile: reading can be repeated.
+
+    So it is where what had been prepared on a connection was no longer so; then nothing is prepared.
+    """
     try:
         return _ask(store, reach, asked)
     except StoreError as error:
         if error.kind == "silent" or not _can_be_repeated(error.__cause__):
             raise
-        return _ask(store, reach, asked)
+        return _ask(store, reach, asked, prepares=False)
 
 
 def _can_be_repeated(error: BaseException | None) -> bool:
-    """Whether the connection was cut, or the server has forgotten a statement that was prepared on it."""
+    """Whether the connection was cut, or what was prepared on it was outdated."""
     if isinstance(error, exc.DBAPIError):
         return error.connection_invalidated
-    forgotten, late = psycopg.errors.InvalidSqlStatementName, psycopg.errors.QueryCanceled
-    return isinstance(error, (psycopg.OperationalError, forgotten)) and not isinstance(error, late)
+    late = psycopg.errors.QueryCanceled
+    return isinstance(error, (psycopg.OperationalError, *OUTDATED)) and not isinstance(error, late)
 
 
-def _ask(store: Store, reach: Reach, asked: Asked) -> Found:
+def _ask(store: Store, reach: Reach, asked: Asked, *, prepares: bool = True) -> Found:
     by_keyword = "lexical" in asked.legs
     known = None if by_keyword else REMEMBERED.get(store, asked.org, asked.project)
     search = None if known is None else chosen_search(asked, known)
     more = SETTINGS if search is None or known is None else _settings(asked, search, known)
     also = [] if asked.also is None else [asked.also]
-    with snapshot(store, reach, AGGREGATE, name="recall", more=more) as snap:
+    with snapshot(store, reach, AGGREGATE, name="recall", more=more, prepares=prepares) as snap:
         beside: list[Rows] = []
         if known is None or search is None:
             *beside, surveyed = snap.ask(*also, survey(asked.text if by_keyword else ""))
@@ -187,7 +190,7 @@ def read_rows(connection: Connection, shape: Shape, values: Mapping[str, Any]) -
     """The rows of a shape's statement, inside a snapshot that is already open."""
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
     try:
-        return ask_at_once(raw, [shape.bound(values)])[0]
+        return ask_at_once(raw, [shape.bound(values)], prepares=False)[0]
     finally:
         if raw.closed:
             # The pool must not try to end the transaction of a connection that is gone.

@@ -63,8 +63,8 @@ def indexed_routes(definitions: Iterable[str], dimensions: int) -> frozenset[str
 def estimates(connection: Connection, org: str, project: str | None, question: str) -> Estimates:
     """The estimates for one recall inside a snapshot that is already open; an empty question has no terms."""
     raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
-    (surveyed,) = ask_at_once(raw, [survey(question)])
-    (planned,) = ask_at_once(raw, [expecting(org, project, surveyed)])
+    (surveyed,) = ask_at_once(raw, [survey(question)], prepares=False)
+    (planned,) = ask_at_once(raw, [expecting(org, project, surveyed)], prepares=False)
     return expected(surveyed, planned, in_project=project is not None)
 
 

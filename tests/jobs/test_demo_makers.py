@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import psutil
 import pytest
@@ -13,6 +15,19 @@ from jobs.demo.makers import MakerError, making
 from jobs.demo.rows import COLUMNS
 from jobs.demo.sizes import SMALL
 from tests.jobs.conftest import NOW
+
+# Begins to read, and is killed before it could end anything.
+KILLED = """
+import os, signal
+from jobs.demo.load import SEED, told
+from jobs.demo.makers import making
+from jobs.demo.sizes import SMALL
+from tests.jobs.conftest import NOW
+
+with making(NOW, SMALL, SEED, len(told(SMALL)), lambda _: None) as organizations:
+    next(organizations)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def makers() -> list[psutil.Process]:
@@ -47,3 +62,9 @@ def test_whoever_stops_reading_leaves_no_process() -> None:
         next(organizations)
         assert len(makers()) == 2
     assert makers() == []
+
+
+def test_whoever_is_killed_leaves_no_process_and_no_word() -> None:
+    """What they would say is heard until the last of them has ended."""
+    reader = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, timeout=60, check=False)
+    assert (reader.returncode, reader.stdout, reader.stderr) == (-signal.SIGKILL, b"", b"")

@@ -7,7 +7,6 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from queries.confined import ConfinedStore
@@ -20,6 +19,8 @@ from tests import sample
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import psycopg
+
     from queries.connections import DeadlineConnection
     from tests.conftest import Cluster
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 REACH = Reach.of(frozenset({"org_a"}))
 ORGANIZATIONS = Statement(b"select id from organizations order by id")
 BACKEND = Statement(b"select pg_backend_pid()")
+
+
+class Stopped(BaseException):
+    """What the driver does not know, as a page raises it to begin anew."""
 
 
 def setting(name: str) -> Statement:
@@ -56,6 +61,16 @@ class TestOneSnapshot:
             answers = snap.ask(numbers, texts, ORGANIZATIONS, ends=True)
         assert answers == [[(1,), (2,), (3,)], [("a", ["b", None], 0.1, None)], []]
 
+    def test_a_type_of_the_platforms_own_is_read_as_the_text_it_is(self, one: Store, owner: Owner) -> None:
+        """As in every other answer: a platform may keep its words as citext or as an enumeration."""
+        owner.execute("create type granularity as enum ('turn', 'Sitzung für alle')")
+        words = Statement(
+            "select 'Sitzung für alle'::granularity, null::granularity, 'turn'::text::granularity".encode()
+        )
+        with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            answers = snap.ask(words, Statement(b"select '\\x00ff'::bytea, 'NaN'::numeric::text, 1::int8"), ends=True)
+        assert answers == [[("Sitzung für alle", None, "turn")], [(b"\x00\xff", "NaN", 1)]]
+
     def test_reach_limits_and_name_hold_inside_and_end_with_it(self, one: Store, owner: Owner) -> None:
         for org in ("org_a", "org_b"):
             sample.add_organization(owner, org)
@@ -69,6 +84,15 @@ class TestOneSnapshot:
         ]  # fmt: skip
         after = ask_at_once(raw_of(one), [ORGANIZATIONS, *map(setting, names[4:])])
         assert after == [[], [("one",)], [("",)], [("on",)]]
+
+    def test_no_later_setting_widens_its_reach_or_its_limits(self, one: Store, owner: Owner) -> None:
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+        wider = {"dash.orgs": '["org_b"]', "statement_timeout": "0", "enable_sort": "off"}
+        asked = (ORGANIZATIONS, setting("statement_timeout"), setting("enable_sort"))
+        with snapshot(one, REACH, 2.0, name="test", more={"enable_sort": "on"}) as snap:
+            for ends in (False, True, True):  # in the first round, in one after it, and in a snapshot begun anew
+                assert snap.ask(*asked, more=wider, ends=ends) == [[("org_a",)], [("2s",)], [("off",)]]
 
     def test_what_comes_later_sees_what_the_first_saw(self, one: Store, owner: Owner) -> None:
         with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
@@ -141,6 +165,31 @@ class TestFailures:
         with snapshot(one, EVERYTHING, 0.5, name="test") as snap:
             assert snap.ask(BACKEND, ends=True) != [[(backend,)]]
 
+    @pytest.mark.parametrize("raised", [KeyboardInterrupt, Stopped])
+    def test_who_is_stopped_in_the_middle_leaves_nothing_behind(
+        self, one: Store, owner: Owner, raised: type[BaseException]
+    ) -> None:
+        sample.add_organization(owner, "org_a")
+        with snapshot(one, REACH, 5.0, name="test") as snap:
+            before = snap.ask(BACKEND, ends=True)
+
+        def stop(*_: object) -> None:
+            raise raised
+
+        handled = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            with pytest.raises(raised), snapshot(one, REACH, 5.0, name="test") as snap:
+                snap.ask(ORGANIZATIONS, Statement(b"select pg_sleep(4)"), ORGANIZATIONS, ends=True)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, handled)
+        assert one.reader.pool.checkedout() == 0  # type: ignore[attr-defined]
+        after, scope, seen = ask_at_once(raw_of(one), [BACKEND, setting("dash.orgs"), ORGANIZATIONS])
+        assert after != before[0]
+        assert scope[0][0] in (None, "")
+        assert seen == []
+
     def test_where_one_connection_died_the_others_are_not_trusted(
         self, cluster: Cluster, store_database: str, owner: Owner
     ) -> None:
@@ -167,15 +216,36 @@ class TestPrepared:
                 snap.ask(ORGANIZATIONS, ends=True)
         assert ask_at_once(raw_of(one), [ORGANIZATIONS, names])[1] == [(2,)]  # the one that counts is one of them
 
-    def test_one_that_the_server_forgot_is_prepared_again(self, one: Store) -> None:
+    @pytest.mark.parametrize("state", ["26000", "42P05", "0A000"])
+    def test_where_it_is_outdated_the_connection_is_replaced(self, one: Store, owner: Owner, state: str) -> None:
+        """Forgotten by the server, known there without our knowledge as behind a pooler, or read of another table."""
+        named = Statement(b"select name from organizations")
+        with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            before = snap.ask(BACKEND, named, ends=True)[0]
         raw = raw_of(one)
-        assert ask_at_once(raw, [ORGANIZATIONS]) == [[]]
-        raw.commit()
-        raw.execute("deallocate all")
-        raw.commit()
-        with pytest.raises(psycopg.errors.InvalidSqlStatementName):
-            ask_at_once(raw, [ORGANIZATIONS])
-        assert ask_at_once(raw, [ORGANIZATIONS]) == [[]]
+        if state == "26000":
+            raw.execute("deallocate all")
+            raw.commit()
+        elif state == "42P05":
+            raw.named.clear()
+        else:
+            owner.execute("alter table organizations alter name type varchar(400)")
+        with snapshot(one, EVERYTHING, 1.0, name="test", prepares=False) as snap:
+            assert snap.ask(BACKEND, named, ends=True) == [before, []]
+        with pytest.raises(StoreError) as caught, snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            snap.ask(BACKEND, named, ends=True)
+        assert caught.value.sqlstate == state
+        with snapshot(one, EVERYTHING, 1.0, name="test") as snap:
+            after, answer = snap.ask(BACKEND, named, ends=True)
+        assert after != before
+        assert answer == []
+        assert len(raw_of(one).named) == 3
+
+    def test_one_that_prepares_nothing_leaves_nothing_prepared(self, one: Store) -> None:
+        with snapshot(one, EVERYTHING, 1.0, name="test", prepares=False) as snap:
+            names = Statement(b"select count(*) from pg_prepared_statements")
+            assert snap.ask(ORGANIZATIONS, names, ends=True) == [[], [(0,)]]
+        assert raw_of(one).named == {}
 
     def test_a_snapshot_of_another_kind_does_not_make_it_forget(self, one: Store) -> None:
         """Eight times the same statement is when psycopg would prepare it, and forget everything with the rollback."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
@@ -103,6 +104,39 @@ class TestFaults:
         cluster.run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'dash_read'")
         assert recall_plain(store, REACH, question()).candidates.ids[0] == small[2]
 
+    @pytest.mark.parametrize("way", Way)
+    @pytest.mark.parametrize("reason", ["altered", "restored", "forgotten", "known"])
+    def test_what_was_prepared_and_is_outdated_is_asked_anew(
+        self, store: Store, owner: Owner, small: list[str], way: Way, reason: str
+    ) -> None:
+        """On every connection at once, as after a migration or a restore of the platform's: no recall fails for it."""
+        borrowed = [store.reader.raw_connection() for _ in range(3)]
+        for each in borrowed:
+            each.close()
+        found = [recall(store, REACH, question(), way) for _ in borrowed]
+        if reason == "altered":
+            owner.execute("alter table observations alter title type varchar(400)")
+        elif reason == "restored":
+            owner.execute("create table kept as select observation_id, embedding::text from observation_embeddings")
+            owner.execute("drop extension vector cascade")
+            owner.execute("create extension vector")
+            owner.execute("alter table observation_embeddings add embedding vector")
+            owner.execute(
+                """update observation_embeddings e set embedding = kept.embedding::vector
+                     from kept where kept.observation_id = e.observation_id"""
+            )
+        for each in [store.reader.raw_connection() for _ in borrowed]:
+            raw: Any = each.driver_connection
+            assert raw.named
+            if reason == "forgotten":
+                raw.execute("deallocate all")
+            elif reason == "known":
+                raw.named.clear()
+            each.close()
+        again = [recall(store, REACH, question(), way) for _ in borrowed]
+        assert [[*each.candidates.ids] for each in again] == [[*each.candidates.ids] for each in found]
+        assert {*found[0].candidates.ids} == {*small}
+
     def test_a_recall_that_waits_for_a_lock_ends(self, store: Store, owner: Owner, small: list[str]) -> None:
         assert small
         with owner.transaction():
@@ -127,6 +161,27 @@ class TestFaults:
             cluster.run(f"select pg_terminate_backend({found[0][0]})")
         asking.join()
         assert list(answers[0].candidates.ids) == small[::-1]
+
+    def test_a_server_that_takes_no_connection_is_tried_once(self) -> None:
+        """Whoever waits for one that does not answer must not wait twice, nor be counted twice for a wrong password."""
+        tried: list[int] = []
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+
+            def refuse() -> None:
+                with suppress(OSError):
+                    while True:
+                        server.accept()[0].close()
+                        tried.append(port)
+
+            refusing = threading.Thread(target=refuse)
+            refusing.start()
+            store = Store(make_engine(f"postgresql://nobody@127.0.0.1:{port}/none?sslmode=disable", name="refused"))
+            with pytest.raises(StoreError) as caught:
+                recall_plain(store, REACH, question())
+            server.shutdown(socket.SHUT_RDWR)
+            refusing.join()
+        assert (caught.value.kind, tried) == ("unreachable", [port])
 
     @pytest.mark.long
     def test_a_server_killed_in_the_middle_is_a_store_error(self, own_cluster: Cluster) -> None:
