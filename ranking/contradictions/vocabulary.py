@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ranking.contradictions.clause_reader import TURNED
 from ranking.contradictions.cues import BE, CUE_PAIRS, CUE_WORDS
-from ranking.contradictions.facts import PARTICLES, SHORTEST
+from ranking.contradictions.facts import GO, LANGUAGE, PARTICLES, SHORTEST
 from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, KIND, NEGATORS, ONE_HOLDER, STOP, UNREAL, WEAK
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
 from ranking.contradictions.opposition import DENYING, Oppositions, undenied
@@ -161,6 +161,8 @@ def _piece(piece: str) -> _Piece:
         return _Piece(word, says=True, identifier=True, number=piece[0].isdigit())
     key = stem(word)
     opens, closes, be, part = _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE, role(word, key)
+    if piece == GO:
+        word, key = LANGUAGE, stem(LANGUAGE)
     if word in NEGATORS or word == "non" or word.endswith("n't"):
         return _Piece(key, opens, closes, be, role=part, negator=True, word=word == "non")
     stop = word in STOP
