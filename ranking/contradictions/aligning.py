@@ -43,7 +43,7 @@ class Aligned(NamedTuple):
     @property
     def states_a_thing(self) -> bool:
         """Whether both sides say something of a thing, and not of the speaker or the reader."""
-        return self.told_of_a_thing and not (self.a.marks | self.b.marks) & {"me", "able"}
+        return self.told_of_a_thing and not (self.a.marks | self.b.marks) & {"me", "able", "may"}
 
     def turned(self) -> Self:
         """The same with its sides exchanged."""

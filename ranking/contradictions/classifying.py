@@ -1,7 +1,7 @@
 import re
 from enum import StrEnum
 
-from ranking.contradictions.aligning import align
+from ranking.contradictions.aligning import Aligned, align
 from ranking.contradictions.claim import Claim
 from ranking.contradictions.claims import Read, claims_of
 from ranking.contradictions.conflicts import Conflict
@@ -86,13 +86,30 @@ def _restates(old: str, new: str, oppositions: Oppositions) -> bool:
 
 
 def _says_the_same(one: Claim, other: Claim, oppositions: Oppositions) -> bool:
+    ended = [claim.cue is not None and claim.cue.retired is None for claim in (one, other)]
     opposed = any(not other.said.keys().isdisjoint(oppositions.against.get(word, ())) for word in one.said)
-    # "is not enabled" restates "is disabled", and no claim restates its own denial
-    if (one.negated != other.negated) != opposed:
+    # "is not enabled" restates "is disabled", and no claim restates its own denial or end
+    if (one.negated != other.negated) != opposed or ended[0] != ended[1]:
         return False
     pair = align(one, other)
+    if _of_others(pair):
+        return False
     values = len(one.slots) - len(pair.a_slots)
     shared = len(pair.strong) + values
     smaller = min(len(one.strong) + len(one.slots), len(other.strong) + len(other.slots))
     beyond = values or any(not one.words[key].head for key in pair.strong if key in one.words)
-    return bool(smaller) and bool(beyond) and shared / smaller >= _RESTATES
+    share = shared / smaller if smaller and beyond else 0.0
+    # where each side says more, half is as much of one as of the other
+    return share > _RESTATES or (share == _RESTATES and not (pair.a_words and pair.b_words))
+
+
+def _of_others(pair: Aligned) -> bool:
+    """Whether each side says what the other does not: of another place or time, with another value or name."""
+    names = [any(word.name or word.kind for word in words) for words in (pair.a_words, pair.b_words)]
+    apart = pair.a.scopes ^ pair.b.scopes
+    return (
+        all(names)
+        or bool(pair.a_slots and pair.b_slots)
+        or bool(pair.a.times and pair.b.times and pair.a.times != pair.b.times)
+        or len({group for group, _ in apart}) < len(apart)
+    )

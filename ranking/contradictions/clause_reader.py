@@ -2,12 +2,13 @@ from ranking.contradictions.asserting import denied_of_all, denies_nothing, doub
 from ranking.contradictions.claim import Neighbours, Slot, Span, Word
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import Cue, find_cue
-from ranking.contradictions.facts import PARTICLES, PERSONAL, Facts, facts
+from ranking.contradictions.facts import GO, LANGUAGE, PARTICLES, PERSONAL, Facts, facts
 from ranking.contradictions.grammar import (
     BE,
     counted_noun,
     ends_subject,
     happened,
+    holds_since,
     is_verb,
     means_to,
     of_strangers,
@@ -27,6 +28,7 @@ _OPENING = frozenset({":", "("})
 COMPARED = frozenset({"more", "less", "fewer", "rather", "longer", "greater"})
 _WISHES = frozenset({"have", "be", "please", "let", "enjoy"})
 TURNED = frozenset({"turned", "switched", "toggled", "set"})
+_WAS = frozenset({"was", "were"})
 # a clause of fewer words and no verb is a heading
 SENTENCE = 4
 _NOWHERE = frozenset[int]()
@@ -169,6 +171,8 @@ class ClauseReader:
             self.said.setdefault(stem(known.word + following.lower), (token.start, following.end))
 
     def _word(self, at: int, token: Token, known: Facts) -> None:
+        if at and token.text == GO:
+            known = facts(LANGUAGE)
         self.sequence.append(known.key)
         if known.negator or (known.key == "fail" and self._next(at) == "to"):
             self._negator(at, token, known)
@@ -236,8 +240,9 @@ class ClauseReader:
 
     def _reserved(self, at: int, token: Token, known: Facts) -> None:
         """Note under which reservation the claim is made: supposed, due, possible, past, comparing, of whom."""
-        self.marks |= known.marks
-        before = self.lowers[at - 1] if at else ""
+        before, following = self.lowers[at - 1] if at else "", self._next(at)
+        if known.word not in _WAS or not holds_since(self.lowers, at + 1):
+            self.marks |= known.marks
         if known.unreal and means_to(self.lowers, at):
             self.marks.add("unreal")
         if known.may and token.text != "May":
@@ -246,9 +251,9 @@ class ClauseReader:
             known.word == "as" and self.lowers[max(at - 3, 0) : at].count("as")
         ):
             self.marks.add("compares")
-        if known.word in BEFORE_TO and self._next(at) == "to":
+        if known.word in BEFORE_TO and following == "to":
             self.marks.add("unreal")
-        if known.stands_in and not (known.word == "it" and self._next(at) in BE):
+        if known.stands_in and not (known.word == "it" and following in BE):
             # "the gateway signs its requests" says whose they are
             owned = known.word in OWNED and any(word.head for word in self.words.values())
             self.marks |= set() if owned else {"vague"}

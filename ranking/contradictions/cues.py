@@ -24,6 +24,7 @@ _LINKS = frozenset({"by", "with", "for"})
 _BEFORE_ADJECTIVE = frozenset({"of", "for", "in", "with", "from", "to", "on", "about", "and", "or", "using", "non"})
 _REGION_ENDS = words("phrase_ends")
 _WHOSE = frozenset({"you", "i", "we", "they", "that", "which", "who"})
+_RELATIVE = frozenset({"that", "which", "who"})
 _REASONS = frozenset({"for", "because", "since", "and", "but"})
 
 # words that are a cue only before one other
@@ -148,6 +149,12 @@ def _ended(clause: _Clause) -> _Match | None:
 def _tells_which(clause: _Clause) -> bool:
     """Whether what is over only says which ones are meant: "remove obsolete checks", "calls of deprecated methods"."""
     following, before = clause.following, clause.before
+    whose = clause.at - 1
+    while whose > 0 and clause.lowers[whose] in BE:
+        whose -= 1
+    if (0 < whose < clause.at - 1 and clause.lowers[whose] in _RELATIVE) or "who" in clause.lowers[1 : clause.at]:
+        # "commands that have been removed", "users who came or left"
+        return True
     if not following.isalpha() or following in STOP or before in BE or not clause.at:
         return False
     return before in _BEFORE_ADJECTIVE or (facts(before).verb and not before.endswith("ed"))

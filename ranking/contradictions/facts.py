@@ -20,6 +20,7 @@ from ranking.contradictions.lexicon import (
     TIMES,
     UNREAL,
     VERBS,
+    is_verb_form,
 )
 from ranking.contradictions.stems import stem
 from ranking.contradictions.values import VALUE_STARTS
@@ -39,6 +40,8 @@ PARTICLES = frozenset({"on", "off", "up", "down"})
 PERSONAL = frozenset({"i", "i'm", "i've", "here", "let"})
 _MANNERS = BEFORE_TO | STAND_INS | {"than", "as"}
 _ACTS = PARTICLES | PERSONAL | BEFORE_TO | QUANTIFIERS | VALUE_STARTS | {"than", "as"}
+# written large and not first, the language and not the verb
+GO, LANGUAGE = "Go", "golang"
 # one letter names nothing
 SHORTEST = 2
 # far fewer than a language has: what is not remembered is worked out again
@@ -90,7 +93,7 @@ def facts(word: str) -> Facts:
         may=word == "may",
         marks=frozenset(mark for mark, marking in _MARKS.items() if word in marking),
         finite=word in FINITE or word.endswith("n't"),
-        verb=key in VERBS,
+        verb=is_verb_form(word, key),
         inflected=word.endswith(("s", "ed")),
         third=word.endswith("s") and not word.endswith(("ss", "us", "is")),
         event=word in PAST_FORMS or (word.endswith("ed") and key in VERBS and key != word),

@@ -6,7 +6,7 @@ from zlib import crc32
 
 from ranking.contradictions.clauses import OPENERS
 from ranking.contradictions.cues import CUE_PAIRS, CUE_WORDS, DISPLACING, MOVED
-from ranking.contradictions.facts import facts
+from ranking.contradictions.facts import GO, LANGUAGE, facts
 from ranking.contradictions.lexicon import APPROXIMATE, CONDITIONS, KIND, NOUNS_TOO, OWNED, PERIODS, WEAK
 from ranking.contradictions.measures import NUMBERS, SCALES, UNITS
 from ranking.contradictions.stems import HEAD
@@ -120,6 +120,8 @@ def foreseen(piece: str) -> Piece:
     if word.isdigit():
         sure = word.isascii() and len(word) <= _DIGITS and word[0] != "0"
         return Piece("", *_halves(word), int(Trait.NUMBER if sure else Trait.NUMBER | Trait.UNSURE_NUMBER))
+    if piece == GO:
+        return Piece(LANGUAGE, *_halves(LANGUAGE[:HEAD]), _WORD | _FOLLOWS)
     known = facts(word)
     letter = len(piece) == 1 and piece.isupper()
     traits = _OF_WORD.get(word, 0)

@@ -6,11 +6,14 @@ from ranking.contradictions.lexicon import FINITE, INDEFINITE, NOUNS_TOO, STOP, 
 from ranking.contradictions.measures import NUMBERS
 from ranking.contradictions.reading import Token
 from ranking.contradictions.stems import stem
+from ranking.contradictions.values import VALUE_STARTS
 from ranking.contradictions.word_lists import words
 
 BE = words("be")
 _HAVE = BE | words("perfect")
 BEFORE_NOUN = words("before_noun")
+# what is changed to a value has it since
+RAISED = words("raised")
 _BEFORE_VERB = words("before_verb")
 _OBJECT_STARTS = words("object_starts")
 _WHOSE = frozenset({"my", "our", "his", "her", "their"})
@@ -27,6 +30,8 @@ _SCENE = 4
 def happened(lowers: list[str], at: int, known: Facts) -> bool:
     """Whether a past form is a simple past: told of once, so another telling may be of another time."""
     before = lowers[max(at - _PERFECT, 0) : at]
+    if holds_since(lowers, at):
+        return False
     if known.word == "got":
         # "got approved" and "got my best score" are what one is or has since
         following, *_ = (*lowers[at + 1 :], "-")
@@ -37,6 +42,17 @@ def happened(lowers: list[str], at: int, known: Facts) -> bool:
     following, *_ = (*lowers[at + 1 :], "")
     like = bool(before) and (before[-1] in BEFORE_NOUN or (before[-1].endswith("s") and _is_content(following)))
     return at > 0 and not like and not any(word in _HAVE or word.endswith("ly") for word in before)
+
+
+def holds_since(lowers: list[str], at: int) -> bool:
+    """Whether what was done here tells how it is since: "was raised to 10", "we raised the limit to 10"."""
+    if at >= len(lowers) or lowers[at] not in RAISED:
+        return False
+    return any(word == "to" and _is_value(following) for word, following in pairwise(lowers[at + 1 :]))
+
+
+def _is_value(word: str) -> bool:
+    return word in VALUE_STARTS or not word[0].isalpha()
 
 
 def _is_content(word: str) -> bool:

@@ -12,6 +12,8 @@ _NEGATION_OVERLAP = 0.75
 # words that may stand beside opposed ones
 _BESIDE = 2
 PLENTY = 3
+# letters that one form of a word may have more than another
+_ENDING = 3
 _NOT_CLAIMED = frozenset({"unreal", "compares"})
 # two lines of a log of changes, two texts that each speak of a part of themselves
 _OF_THEIR_TEXTS = frozenset({"change", "part", "nameless"})
@@ -112,6 +114,7 @@ def _opposed(pair: Aligned, word: str, other: str, threshold: float) -> Conflict
         and len(a_words) + len(b_words) <= (1 if short else _BESIDE)
         and not any(one.head for one in (*a_words, *b_words))
         and not _tells_which(pair, left, right)
+        and not _other_form(word, other, left, right)
         and ("verb" in pair.a.marks & pair.b.marks or word not in _MOMENTS)
         and "event" not in pair.a.marks | pair.b.marks
         and "stranger" not in pair.a.marks | pair.b.marks
@@ -134,6 +137,14 @@ def _tells_which(pair: Aligned, left: Span, right: Span) -> bool:
     # "is served by an internal proxy" and "an external proxy serves" are of one proxy
     nouns = _after(pair.a, one), _after(pair.b, other)
     return nouns[0] != nouns[1] or nouns[0] is None
+
+
+def _other_form(word: str, other: str, left: Span, right: Span) -> bool:
+    """Whether of one word and its denial one is only what makes so: validating something does not say it is valid."""
+    if not (word.endswith(other) or other.endswith(word)):
+        return False
+    endings = [end - start - len(key) for key, (start, end) in ((word, left), (other, right))]
+    return abs(endings[0] - endings[1]) >= _ENDING
 
 
 def _word_at(claim: Claim, span: Span) -> Word | None:
@@ -180,7 +191,7 @@ def _negated(pair: Aligned, threshold: float) -> Conflict | None:
         and len(more) <= 1 + ("stranger" in both)
         and not any(word.head or word.name for word in more)
         and not any(slot.head or slot.value.kind in WHEN for slot in pair.b_slots)
-        and len(denies.keys) + len(denies.slots) > 1
+        and all(len(claim.keys) + len(claim.slots) > 1 for claim in (denies, says))
         and not of_some
         and not of_the_moment(pair)
         and not ("stranger" in either and _of_others(pair))
@@ -211,8 +222,10 @@ def _of_others(pair: Aligned) -> bool:
 def _said_in_passing(pair: Aligned) -> bool:
     """Whether the denial, on the left, is a line of a list or what somebody says of himself in other words."""
     denies, says = pair.a, pair.b
-    if not _BARE.isdisjoint(denies.sequence[:1]) and FINITE.isdisjoint(map(str, denies.sequence[1:])):
-        # "not enough sleep", "no requirement to pay"
+    # "no one" is read as one word
+    rest = denies.sequence[1 if "nobody" in denies.marks else 2 :]
+    if not _BARE.isdisjoint(denies.sequence[:1]) and FINITE.isdisjoint(map(str, rest)):
+        # "not getting enough sleep", "no requirement to pay"
         return True
     if "me" not in denies.marks | says.marks:
         return False

@@ -50,6 +50,8 @@ AMBIGUOUS = words("ambiguous_names")
 # verbs of this field and of everyday: they end a clause's subject
 FINITE = words("finite")
 VERBS = _stems("verbs")
+_VERBS_AS_WRITTEN = words("verbs")
+_NOUN_ENDINGS = ("ion", "ions", "ment", "ments")
 # verbs that are as often nouns: without an ending they do not end a subject
 NOUNS_TOO = _stems("nouns_too")
 
@@ -86,3 +88,8 @@ SAME_LINK = {stem(word): group for word, group in by_group("links").items()}
 
 # a contradiction about one of these does more harm
 SECURITY = words("security")
+
+
+def is_verb_form(word: str, key: str) -> bool:
+    """Whether a lower-case word may be a verb, by its stem and its ending: to replicate is done, replication is not."""
+    return key in VERBS and (not word.endswith(_NOUN_ENDINGS) or word.removesuffix("s") in _VERBS_AS_WRITTEN)

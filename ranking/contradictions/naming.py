@@ -20,8 +20,11 @@ from ranking.contradictions.stems import stem
 _SHARED = 2
 _LISTING = frozenset({"and", "or"})
 _HAVE, _ANY = stem("have"), frozenset({"a", "an"})
+_ALLOWS = frozenset({"able", "may"})
 _YOUR = stem("your")
 _I_HAVE, _BEEN = stem("i've"), stem("been")
+# letters by which a verb's forms are longer than its stem
+_ENDING = 3
 # places from a subject's noun to what is said of it
 _LINK = 3
 
@@ -61,7 +64,7 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
     if title or "stranger" in marks or anyone or bound or beside_each_other or _hold_both(pair, ones, others):
         return False
     names = all(word.name for word in (*ones, *others))
-    holder = bool(pair.shared & ONE_HOLDER) and all(word.name or word.place == 0 for word in (*ones, *others))
+    holder = _says_who(pair) and all(word.name or word.place == 0 for word in (*ones, *others))
     plenty = len(pair.strong) > 1
     if any(word.head for word in (*ones, *others)) and not (same_kind and plenty) and not holder:
         return False
@@ -80,9 +83,19 @@ def _swapped(pair: Aligned, ones: list[Word], others: list[Word], *, same_kind: 
     return _closes(pair.a, ones[0]) and _closes(pair.b, others[0])
 
 
+def _says_who(pair: Aligned) -> bool:
+    """Whether both sides say whose something is: "owns", "leads", "manages", but not "the management page"."""
+    said = ((pair.a.words.get(key), pair.b.words.get(key)) for key in pair.shared & ONE_HOLDER)
+    return any(one and other and _is_verb(one) and _is_verb(other) for one, other in said)
+
+
+def _is_verb(word: Word) -> bool:
+    return word.end - word.start - len(word.key) <= _ENDING
+
+
 def _hold_both(pair: Aligned, ones: list[Word], others: list[Word]) -> bool:
     """Whether two names may both be meant: what is supported, required or can be done with is often several."""
-    if pair.shared & (SEVERAL | SEVERAL_NAMES) or "able" in pair.a.marks | pair.b.marks:
+    if pair.shared & (SEVERAL | SEVERAL_NAMES) or not _ALLOWS.isdisjoint(pair.a.marks | pair.b.marks):
         return True
     if all(_I_HAVE in claim.sequence and _BEEN not in claim.sequence for claim in (pair.a, pair.b)):
         # "I've used", "I've tried": one thing then, another at another time

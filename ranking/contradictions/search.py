@@ -125,7 +125,7 @@ def _kinds(read: Sentences, glance: _Glance, identities: Identities, left: Ids, 
     one_thing = ~_twice_apart(*numbers) & ~identified
     identified &= ~_twice_apart(*things) & ~_apart(*numbers) & ~_other_subject(one, other) & ~opposed & ~negated
     swapped = _apart(read.names[left], read.names[right]) & one_thing
-    holder = ((frames & HOLDER_BITS) != 0) & some(read.names[left] | read.names[right])
+    holder = (frames & HOLDER_BITS) != 0
     return Kinds(
         opposed=opposed & one_thing,
         negated=negated & one_thing,

@@ -21,7 +21,16 @@ from ranking.contradictions.clauses import (
 )
 from ranking.contradictions.facts import PAST_FORMS, VAGUE
 from ranking.contradictions.grammar import BE, BEFORE_NOUN
-from ranking.contradictions.lexicon import BEFORE_TO, CONDITIONS, FINITE, NOUNS_TOO, OWNED, STAND_INS, STOP, VERBS
+from ranking.contradictions.lexicon import (
+    BEFORE_TO,
+    CONDITIONS,
+    FINITE,
+    NOUNS_TOO,
+    OWNED,
+    STAND_INS,
+    STOP,
+    is_verb_form,
+)
 from ranking.contradictions.measures import UNITS
 from ranking.contradictions.values import ONE_AS_PRONOUN
 
@@ -124,7 +133,7 @@ _MAY_END, _FORM, _ENDS = int(Role.MAY_END), int(Role.GOES_ON | Role.VERB_FORM), 
 
 def role(word: str, key: str) -> int:
     """The roles of a word in small letters, by itself and its stem."""
-    finite, verb, known = word in FINITE or word.endswith("n't"), key in VERBS, _KNOWN.get(word, 0)
+    finite, verb, known = word in FINITE or word.endswith("n't"), is_verb_form(word, key), _KNOWN.get(word, 0)
     inflected = word.endswith(("s", "ed"))
     if finite:
         known |= _FINITE

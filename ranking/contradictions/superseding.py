@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
@@ -6,7 +8,10 @@ from ranking.contradictions.lexicon import VERBS, WEAK
 from ranking.contradictions.roles import links_of
 
 _NO_LONGER = frozenset({"no", "longer"})
+_DENIED = _NO_LONGER | {"not"}
+_IS = BE | {"isn't", "aren't"}
 _WHEN = frozenset({"before", "after"})
+_ALLOWS = frozenset({"able", "may"})
 _OVERLAP = 0.6
 # words the other side may say beside what ended
 _BESIDE = 3
@@ -20,7 +25,7 @@ def superseded(pair: Aligned, threshold: float) -> Conflict | None:
         turned = superseded(pair.turned(), threshold)
         return None if turned is None else turned._replace(left=turned.right, right=turned.left)
     over, other, cue = pair.a, pair.b, pair.a.cue
-    if other.negated or over.negated or "told" not in other.marks or cue.verb in other.keys or _describes(other):
+    if other.negated or over.negated or "told" not in other.marks or cue.verb in other.keys or _describes(other, over):
         return None
     if ("past" in other.marks and "past" not in over.marks) or "change" in other.marks:
         # "I was taking them", "I stopped taking them": one story; "Added X", "Removed X": two changes
@@ -33,12 +38,18 @@ def superseded(pair: Aligned, threshold: float) -> Conflict | None:
     return Conflict(Kind.SUPERSEDED, ((cue.start, cue.end),), (shown,), pair.overlap(), "one side says that it ended")
 
 
-def _describes(claim: Claim) -> bool:
-    """Whether a clause only tells what something is like: "the old laptop is slow" does not say that it is in use."""
+def _describes(claim: Claim, over: Claim) -> bool:
+    """Whether a clause only tells what something is like: "the old laptop is slow" does not say that it is in use.
+
+    Where just that is over, "is no longer slow", it is what was said.
+    """
     *_, before, last = ("", "", *claim.sequence)
     word = claim.words.get(str(last))
     inflected = word is not None and word.end - word.start > len(word.key)
-    return before in BE and word is not None and not word.name and not (word.key in VERBS and inflected)
+    if before not in BE or word is None or word.name or (word.key in VERBS and inflected):
+        return False
+    said = pairwise(key for key in over.sequence if key not in _DENIED)
+    return not any(one in _IS and key == last for one, key in said)
 
 
 def _ended(pair: Aligned, threshold: float, *, exactly: bool) -> bool:
@@ -77,6 +88,7 @@ def _replaced(pair: Aligned) -> bool:
     if any(not _WHEN.isdisjoint(links.get(key, ())) for key in retired):
         # "instead of the bed" and "before bed" are of two things
         return False
-    if "order" in pair.b.marks or "able" in pair.a.marks ^ pair.b.marks:
+    if "order" in pair.b.marks or not _ALLOWS.isdisjoint(pair.a.marks | pair.b.marks):
+        # what may be used in place of another has not replaced it
         return False
     return (bool(context) or only) and len(beside) <= min(len(context) + (len(context) > 1), _BESIDE)

@@ -25,6 +25,7 @@ _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
 ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
 # counts only after "a"
 _COUNTS_AFTER_A = frozenset({"dozen", "hundred", "thousand", "million", "once"})
+_ONE, _HALVED = frozenset({"a", "an"}), frozenset({*UNITS, *SCALES})
 _AFTER_TWICE = frozenset({"", ",", "now", "already", "so", "since", "before", "and", "but"})
 
 # words that are a value by themselves: its kind and normal form
@@ -209,7 +210,10 @@ def _counted(tokens: list[Token], at: int, number: float) -> Found | None:
     bare = not token.unit and token.text[0] not in _CURRENCIES
     if bare and token.kind == "number" and _lower(tokens, step) not in _BELONGS:
         return Found(Value("number", _normal(number, token), token.start, token.end, bound_of(tokens, at, step)), 1)
-    if _counts_nothing(tokens, at):
+    if token.lower == "half" and _lower(tokens, step) in _ONE and _lower(tokens, step + 1) in _HALVED:
+        # "half an hour", "half a million"
+        step += 1
+    elif _counts_nothing(tokens, at):
         return None
     if tokens[at].kind == "word" and number in _TENS and 0 < (ones := NUMBERS.get(_lower(tokens, step), 0)) < _TEN:
         number, step = number + ones, step + 1

@@ -4,6 +4,7 @@ from itertools import pairwise
 from ranking.contradictions.aligning import Aligned
 from ranking.contradictions.claim import Claim, Slot
 from ranking.contradictions.conflicts import WHEN, Conflict, Kind
+from ranking.contradictions.grammar import RAISED
 from ranking.contradictions.lexicon import (
     ATTRIBUTES,
     HOLDS_ONE,
@@ -25,6 +26,8 @@ _SHARED = 2
 # shared words that make one event of two tellings, and words beside a value that make one slot of two
 _EVENT = 4
 _FRAME = 4
+_RAISED = frozenset(map(stem, RAISED))
+_LIMITS = frozenset(map(stem, ("limit", "cap", "maximum", "minimum")))
 _STATED = frozenset(map(stem, ("version", "release")))
 # say when something is done, and so of what is done
 _TIMED = WHEN | {"clock", "frequency", "duration"}
@@ -43,14 +46,14 @@ def valued(pair: Aligned, threshold: float) -> Conflict | None:
     return _other_value(pair, threshold) or other_name(pair, threshold)
 
 
-def _same_slot(one: Slot, other: Slot) -> bool:
+def _same_slot(one: Slot, other: Slot, shared: frozenset[str]) -> bool:
     """Whether two different values answer one question."""
     left, right = one.value, other.value
     if (
         left.kind != right.kind
         or left.norm == right.norm
         or left.bound == "range"
-        or (left.bound != right.bound and "about" not in (left.bound, right.bound))
+        or (left.bound != right.bound and "about" not in (left.bound, right.bound) and not _bounded(one, other, shared))
     ):
         return False
     if left.kind in _NAMED_VALUES:
@@ -59,17 +62,29 @@ def _same_slot(one: Slot, other: Slot) -> bool:
         return True
     if {one.noun, one.label} & {other.noun} - {""} or (one.noun and one.noun == other.label):
         return True
-    return one.label == other.label != "" and "" in (one.noun, other.noun)
+    return _label(one) == _label(other) != "" and "" in (one.noun, other.noun)
+
+
+def _label(slot: Slot) -> str:
+    """What is named before a value; "the pool size was raised to 40" names the size."""
+    if slot.label not in _RAISED:
+        return slot.label
+    return next((key for key in slot.before if key not in _RAISED), "")
+
+
+def _bounded(one: Slot, other: Slot, shared: frozenset[str]) -> bool:
+    """Whether it is what both speak of that bounds a value, said right beside it or not: "the limit is now 5"."""
+    return "" in (one.value.bound, other.value.bound) and not _LIMITS.isdisjoint(shared)
 
 
 def _other_value(pair: Aligned, threshold: float) -> Conflict | None:
-    swaps = [(one, other) for one in pair.a_slots for other in pair.b_slots if _same_slot(one, other)]
+    swaps = [(one, other) for one in pair.a_slots for other in pair.b_slots if _same_slot(one, other, pair.shared)]
     exact = [(one, other) for one, other in swaps if one.noun == other.noun != ""]
     swaps = exact if len(exact) == 1 else swaps
     if len(swaps) != 1 or not pair.strong or pair.overlap() < threshold:
         return None
     one, other = swaps[0]
-    if one.value.kind == "number" and one.label != other.label and len(pair.strong) < _SHARED:
+    if one.value.kind == "number" and _label(one) != _label(other) and len(pair.strong) < _SHARED:
         return None
     once = "event" in pair.a.marks | pair.b.marks
     a_rest = [slot for slot in pair.a_slots if slot is not one]

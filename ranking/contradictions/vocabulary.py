@@ -7,8 +7,18 @@ import numpy.typing as npt
 
 from ranking.contradictions.clause_reader import TURNED
 from ranking.contradictions.cues import BE, CUE_PAIRS, CUE_WORDS
-from ranking.contradictions.facts import PARTICLES, SHORTEST
-from ranking.contradictions.lexicon import ATTRIBUTES, HOLDS_ONE, KIND, NEGATORS, ONE_HOLDER, STOP, UNREAL, WEAK
+from ranking.contradictions.facts import GO, LANGUAGE, PARTICLES, SHORTEST
+from ranking.contradictions.lexicon import (
+    ATTRIBUTES,
+    HOLDS_ONE,
+    KIND,
+    NEGATORS,
+    NOMINAL,
+    ONE_HOLDER,
+    STOP,
+    UNREAL,
+    WEAK,
+)
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
 from ranking.contradictions.opposition import DENYING, Oppositions, undenied
 from ranking.contradictions.stems import stem
@@ -34,13 +44,14 @@ WORD = 64
 _HALF = 32
 # a scope is looked at again and again, and its words hardly change
 _REMEMBERED = 1 << 17
-# who holds something has bits of its own, the rest share what is left
-_HOLDERS, _OTHERS = sorted(ONE_HOLDER), sorted((_FRAMES | frozenset(KIND.values())) - ONE_HOLDER)
+# who holds something, and what has a small word for its value, have bits of their own; the rest share what is left
+_ALONE = ONE_HOLDER | NOMINAL
+_HOLDERS, _OTHERS = sorted(_ALONE), sorted((_FRAMES | frozenset(KIND.values())) - _ALONE)
 _FRAME_BIT = {frame: 1 << place for place, frame in enumerate(_HOLDERS)} | {
     frame: 1 << (len(_HOLDERS) + place % (WORD - len(_HOLDERS))) for place, frame in enumerate(_OTHERS)
 }
 _WEAK_BIT = {word: 1 << place % WORD for place, word in enumerate(sorted(WEAK))}
-HOLDER_BITS = np.bitwise_or.reduce([np.uint64(_FRAME_BIT[holder]) for holder in ONE_HOLDER])
+HOLDER_BITS = np.bitwise_or.reduce([np.uint64(_FRAME_BIT[holder]) for holder in _HOLDERS])
 _PAIRS = {**CUE_PAIRS, "any": "more", "place": "of"}
 _LONE_CUES = CUE_WORDS - frozenset(_PAIRS)
 _CLOSES = {word: place for place, word in enumerate(dict.fromkeys(_PAIRS.values()), 1)}
@@ -161,6 +172,8 @@ def _piece(piece: str) -> _Piece:
         return _Piece(word, says=True, identifier=True, number=piece[0].isdigit())
     key = stem(word)
     opens, closes, be, part = _OPENS.get(word, 0), _CLOSES.get(word, -1), word in BE, role(word, key)
+    if piece == GO:
+        word, key = LANGUAGE, stem(LANGUAGE)
     if word in NEGATORS or word == "non" or word.endswith("n't"):
         return _Piece(key, opens, closes, be, role=part, negator=True, word=word == "non")
     stop = word in STOP

@@ -92,6 +92,8 @@ def test_clauses_around_a_claim_hide_nothing_from_the_index() -> None:
         ("We keep one backup per day.", "We keep three backups per day."),
         ("The API allows one retry.", "The API allows five retries."),
         ("I'm using Python for data analysis.", "I'm using R for data analysis."),
+        ("My favorite color is blue.", "My favorite color is green."),
+        ("The invoice currency is euro.", "The invoice currency is dollar."),
         ("The nightly job runs on server A.", "The nightly job runs on server B."),
         ("The port is 8080, so the gateway restarts.", "The port is 9090, but nobody knows."),
         ("The door is open, so guests come in.", "Rain is likely, but the door is closed."),
