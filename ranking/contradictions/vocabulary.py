@@ -1,6 +1,5 @@
 from functools import lru_cache
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,8 @@ from ranking.contradictions.lexicon import (
     WEAK,
 )
 from ranking.contradictions.measures import FREQUENCIES, MONTHS, NUMBERS, WEEKDAYS
-from ranking.contradictions.opposition import DENYING, Oppositions, undenied
+from ranking.contradictions.opposing_bits import opposing_bits
+from ranking.contradictions.opposition import Oppositions
 from ranking.contradictions.stems import stem
 from ranking.contradictions.stretches import COLON, DASH, TIE, role
 from ranking.contradictions.word_lists import words
@@ -41,7 +41,6 @@ _VALUES = (
 )
 _FRAMES = HOLDS_ONE | ATTRIBUTES | ONE_HOLDER
 WORD = 64
-_HALF = 32
 # a scope is looked at again and again, and its words hardly change
 _REMEMBERED = 1 << 17
 # who holds something, and what has a small word for its value, have bits of their own; the rest share what is left
@@ -225,12 +224,7 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         numbers[at] = [known.setdefault(keys[place], len(known)) for place in at.tolist()]
         return numbers
 
-    sides, width = _sides(oppositions)
-    opposed, against = np.zeros((2, len(distinct), width + 1), np.uint64)
-    for at, key in enumerate(keys):
-        if key in sides:
-            opposed[at, :width], against[at, :width] = sides[key]
-    _mark_denied(keys, opposed, against)
+    opposed, against = opposing_bits(keys, oppositions)
     particle = flags("particle")
     for at in np.flatnonzero(particle).tolist():
         # a compound may end with it
@@ -261,39 +255,6 @@ def vocabulary_of(distinct: list[str], oppositions: Oppositions) -> Vocabulary:
         opposed=opposed,
         against=against,
     )
-
-
-def _mark_denied(keys: tuple[str, ...], opposed: Bits, against: Bits) -> None:
-    """Give a word and the same word with a denying prefix opposite bits, in the last column."""
-    known = set(keys)
-    denied = {key: bare for key in known if key.startswith(DENYING) and (bare := undenied(key)) in known}
-    places: dict[str, list[int]] = {key: [] for pair in denied.items() for key in pair}
-    for at, key in enumerate(keys if denied else ()):
-        if key in places:
-            places[key].append(at)
-    for key, bare in denied.items():
-        said, denial = (np.uint64(1 << (crc32(bare.encode("utf-8", "replace")) % _HALF + half)) for half in (0, _HALF))
-        for rows, own, other in ((places[bare], said, denial), (places[key], denial, said)):
-            opposed[rows, -1] |= own
-            against[rows, -1] |= other
-
-
-def _sides(oppositions: Oppositions) -> tuple[dict[str, tuple[Bits, Bits]], int]:
-    """For every opposed word a bit of its own and the bits of those it is opposed to."""
-    place = {word: number for number, word in enumerate(sorted(oppositions.against))}
-    width = max(1, -(-len(place) // WORD))
-    sides = {}
-    for word, others in oppositions.against.items():
-        own, against = np.zeros(width, np.uint64), np.zeros(width, np.uint64)
-        own[place[word] // WORD] = np.uint64(1 << place[word] % WORD)
-        for other in others:
-            against[place[other] // WORD] |= np.uint64(1 << place[other] % WORD)
-        sides[word] = (own, against)
-    for tail, compounds in oppositions.tails.items():
-        known = [sides[word] for word in (*compounds, tail) if word in sides]
-        own, against = (np.bitwise_or.reduce(bits) for bits in zip(*known, strict=True))
-        sides[tail] = (own, against)
-    return sides, width
 
 
 def some(bits: Bits | Flags) -> Flags:
