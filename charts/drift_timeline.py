@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from charts.look import DISPUTED, NEUTRAL, finish
+from charts.look import DAYS, DISPUTED, NEUTRAL, finish
 from charts.timeline import LANES, LARGEST, SINGULAR, SMALLEST
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def both_lives(older: Life, newer: Life, now: datetime, given: Given) -> go.Figu
     figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 86, "b": 8})
     figure.update_layout(legend={"x": 0, "xanchor": "left"}, title={"y": 0.95})  # two lines
     figure.update_yaxes(row=1, title="weight", range=[0, 1.08], tickvals=[0, 0.5, 1], fixedrange=True)
-    figure.update_xaxes(row=2, title="time (UTC)")
+    figure.update_xaxes(row=2, title="time (UTC)", tickformatstops=DAYS)
     return figure
 
 

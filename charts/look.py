@@ -13,6 +13,8 @@ DOWN = "#C8553D"
 DISPUTED = "#7B5EA7"
 DEGRADED = "#B7860B"
 NEUTRAL = "#7B909A"  # like the four above at least 3 : 1 against both themes' backgrounds
+# Plotly's own are American: the day stands first here, and hours and months keep theirs.
+DAYS = [{"dtickrange": [86_400_000, "M1"], "value": "%-d %b\n%Y"}]
 FAINT = "rgba(143, 163, 173, 0.35)"  # for what does not count, and for what lies behind
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from charts.look import DISPUTED, DOWN, NEUTRAL, UP, finish
+from charts.look import DAYS, DISPUTED, DOWN, NEUTRAL, UP, finish
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -62,7 +62,7 @@ def timeline(
     finish(figure, _finding(happened, steps), height=200 + 32 * max(len(names), 3))
     figure.update_layout(showlegend=False, hovermode="closest", margin={"l": 8, "r": 16, "t": 40, "b": 8})
     figure.update_yaxes(row=1, title="weight", range=[0, top * 1.05], tickvals=[0, 0.5, 1], fixedrange=True)
-    figure.update_xaxes(row=2, title="time (UTC)")
+    figure.update_xaxes(row=2, title="time (UTC)", tickformatstops=DAYS)
     return figure
 
 

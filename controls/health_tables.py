@@ -55,7 +55,7 @@ def table(memory: Memory) -> None:
             "value": st.column_config.TextColumn("Now", width=70),
             "before": st.column_config.TextColumn("Before", width=70),
             "change": st.column_config.TextColumn("Change", width=125),
-            "band": st.column_config.TextColumn("Band", width=85),
+            "band": st.column_config.TextColumn("Band", width=115),
             "counts": st.column_config.TextColumn("Based on", width=125),
             "limits": st.column_config.TextColumn("Bands", width=235),
             "exact": st.column_config.TextColumn("All digits", width=150),

@@ -196,7 +196,8 @@ def _form(found: Retrieval, store: Store) -> None:
     # Nothing runs while it is filled in, and what is filled in goes along with the next run, whatever starts that.
     kept: dict[str, Any] = {"on_change": "ignore", "persist_state": "page"}
     choice: dict[str, Any] = {"options": list(words), "format_func": words.__getitem__, **kept}
-    with st.expander("Pin this question"):
+    # Folded, what was begun before another panel was looked at would seem lost.
+    with st.expander("Pin this question", expanded=any(st.session_state.get(key) for key in FORM.values())):
         st.text_input("Name", key=FORM["name"], max_chars=200, placeholder="What it protects", **kept)
         st.multiselect(
             "Must be in the block", key=FORM["include"], placeholder="Observations of the present ranking", **choice

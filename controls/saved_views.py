@@ -44,8 +44,8 @@ def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
             return
         if (told := st.session_state.pop(SAID, None)) is not None:
             st.caption(told)
-        view = _opening(views)
         _save(script)
+        view = _opening(views)
         if view is not None:
             _keeping(view)
 

@@ -68,7 +68,7 @@ def main(scope: Scope) -> None:
     with picture:
         corroboration.sweep(seen, log)
     area = draw_more(seen, rows, scope, opened)
-    st.subheader("Clusters")
+    st.subheader("Clusters" if area is None else "Clusters with a member in this area")
     kind = corroboration_parts.choose_kind()
     kept = corroboration_parts.filtered(rows, kind, area)
     cluster_table(kept, scope)

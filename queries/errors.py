@@ -79,7 +79,9 @@ class StoreError(Exception):
     sqlstate: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.kind} ({self.sqlstate or 'no sqlstate'})"
+        # What has no SQLSTATE is known by what raised it; its text may hold SQL and values, which no log is given.
+        raised = "no sqlstate" if self.__cause__ is None else type(self.__cause__).__name__
+        return f"{self.kind} ({self.sqlstate or raised})"
 
 
 def store_error(error: Exception) -> StoreError:

@@ -221,6 +221,8 @@ def _columns(shape: Shape) -> list[ColumnElement[Any]]:
                 EMBEDDINGS.c.route == literal_column("'full'"),
                 func.vector_dims(EMBEDDINGS.c.embedding) == literal_column(str(shape.dimensions)),
             )
+            # By itself it would also be joined to the vectors that an index search reads beside the observations.
+            .correlate(OBSERVATIONS)
             .scalar_subquery()
         )
         columns.append(vector.label("embedding"))

@@ -207,7 +207,7 @@ def test_a_pin_is_exported_and_its_link_opens_fresh(
         page.get_by_role("radio", name=panel).or_(page.get_by_role("button", name=panel)).first.click()
         expect(chosen).to_have_count(int(panel == "Pins"))
     visit.settled()
-    unfold(page, "Pin this question")
+    expect(chosen).to_be_visible()  # and stays unfolded
     expect(chosen).to_contain_text(TEXTS[1])
     page.get_by_role("button", name="Pin this", exact=True).click()
     expect(page.get_by_text("1 of 1 pins hold under this pipeline.")).to_be_visible()

@@ -75,6 +75,7 @@ def test_both_lives_on_one_axis() -> None:
     steps = pd.DataFrame({"recorded_at": [], "previous_weight": [], "new_weight": []})
     life = Life(happened, steps, 0.5, now)
     figure = both_lives(life, life, now, Given(30, 2, 1, 1))
+    assert figure.layout.xaxis2.tickformatstops[0].value == "%-d %b\n%Y"  # 6 Sep, and not Sep 6
     assert figure.layout.title.text == (
         "Injected 3 and 3 times in all<br>2 and 1 in the window's 30 days, both into 1 session"
     )

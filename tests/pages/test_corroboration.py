@@ -201,6 +201,8 @@ def test_the_area_in_the_address_lists_by_id(page: Any) -> None:  # noqa: ANN401
     test = page(org="org_a", bits="0", area=whole)
     assert len(table(test, "id")) == 7  # all that have words; no vectors are stored here
     assert "7 observations in this area." in said(test)
+    assert "Clusters with a member in this area" in [each.value for each in test.subheader]
+    assert "Clusters" in [each.value for each in page(org="org_a", bits="0").subheader]
     assert "No observation in this area." in said(page(org="org_a", bits="0", area="2,2;2,2;2,2"))
     nonsense = page(org="org_a", bits="0", area="1;2,x", kind="none", part="no", show="nothing")
     assert "in this area" not in said(nonsense)

@@ -110,6 +110,7 @@ def test_marks_of_the_timeline_add_up(page: AppTest, planted: Planted, owner: Ow
     ).fetchall()[0]
     assert sum(map(stands_for, lanes["injected"])) == injected
     assert sum(map(stands_for, lanes["retrieved only"])) == 70 - injected
+    assert spec["layout"]["xaxis2"]["tickformatstops"][0]["value"] == "%-d %b\n%Y"  # 6 Sep, and not Sep 6
 
 
 def stands_for(said: str) -> int:

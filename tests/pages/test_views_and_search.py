@@ -66,6 +66,8 @@ class TestSavedViews:
             assert who.startswith("local:")
             assert saved == ["Acme this week", "overview.py", "org=org_a&window=7d", True]
             assert any("/?org=org_a&window=7d" in code.value for code in test.code)
+            order = [each.key for each in test.sidebar.button if (each.key or "").startswith("view_")]
+            assert order == ["view_save", "view_open", "view_rename", "view_remove"]  # what is chosen stands together
             test.text_input("view_name").set_value("Acme this week")
             test.button("view_save").click().run()
             assert "You have a view of this name" in texts(test)

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import exc, text
 
 from queries.connections import PAUSE, DeadlineConnection
-from queries.engine import LIST, Store, answers, make_engine
+from queries.engine import LIST, Store, answers, make_engine, sentences
 from queries.errors import NOT_ANSWERING, SENTENCES, UNREACHABLE, StoreError, store_error
 from queries.organizations import Organizations
 from queries.scope import EVERYTHING, Scope
@@ -288,6 +288,11 @@ class TestSentences:
 
     def test_an_unknown_error_says_so_without_its_text(self) -> None:
         assert "secret" not in store_error(exc.ArgumentError("secret")).sentence
+
+    def test_the_log_names_what_raised_an_unknown_error_without_its_text(self) -> None:
+        with pytest.raises(StoreError) as raised, sentences():
+            raise exc.InvalidRequestError("secret")
+        assert str(raised.value) == "unknown (InvalidRequestError)"
 
 
 class TestWrongPassword:

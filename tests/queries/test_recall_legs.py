@@ -165,6 +165,26 @@ class TestThroughTheIndex:
             found = ask(store, REACH, asked("vec_full", vector=question, project="web", pool=pool, candidates=pool))
             assert list(found.candidates.ids) == [id_ for id_, _ in nearest(mine, question, pool)]
 
+    @pytest.mark.parametrize("project", [None, "web"])
+    @pytest.mark.parametrize("search", Search)
+    def test_every_row_brings_its_own_vector_whatever_way_it_was_found(
+        self,
+        store: Store,
+        owner: Owner,
+        planted: Vectors,
+        search: Search,
+        *,
+        project: str | None,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(asking, "chosen_search", lambda _asked, _expected: search)
+        owner.execute("update observations set project_id = 'web' where id = any(%s::uuid[])", (list(planted),))
+        question = np.random.default_rng(2).normal(size=256).astype(np.float32)
+        wanted = asked("vec_full", vector=question, project=project, pool=20, candidates=20, embeddings=True)
+        found = ask(store, REACH, wanted).candidates
+        assert len(found) == 20
+        np.testing.assert_array_equal(found["embeddings"], [planted[id_] for id_ in found.ids])
+
     def test_more_than_there_are(self, store: Store, planted: Vectors) -> None:
         found = ask(store, REACH, asked("vec_full", vector=np.ones(256, np.float32), pool=50, candidates=50))
         assert sorted(found.candidates.ids) == sorted(planted)
