@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.drift import ChangedMeanwhileError, read_alerts, weigh
-from controls import drift_messages, drift_searching, messages
+from controls import drift_messages, drift_searching, glossary, messages
 from controls.downloads import download
 from controls.exports import put_on_record, refuse_a_changed_role
 from controls.loading import may_write, store
@@ -140,7 +140,7 @@ def report_buttons(
                     on_click="ignore",
                     icon=":material/folder_zip:" if form == "bundle" else ":material/download:",
                     disabled=too_long,
-                    help=f"More than {MOST_SET:,} alerts are set in type by the command below." if too_long else None,
+                    help=glossary.TOO_LONG_TO_SET if too_long else None,
                 )
         st.caption(
             "Each file holds every listed alert with both statements; HTML does until it has 5 MB, and counts all. "

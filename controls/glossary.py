@@ -269,6 +269,7 @@ STALE = "An override counts as stale once it has stood for more than so many day
 SET_OUTSIDE = "Not what the audit says last: other software set it."
 UNREADABLE = "Not a valid flag object; never overwritten."
 REASON = "Kept in the audit for good, with your name, the time and the preview's figures."
+TOO_LONG_TO_SET = "So many alerts are set in type by the command below."
 REPLAYED_OF_LOGGED = "Retrievals replayed, of those logged."
 FLAG_PREVIEW = (
     "Each logged retrieval is ranked again with the flag turned, from the scores in the log. Nothing outside the "
