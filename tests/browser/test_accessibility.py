@@ -51,8 +51,13 @@ FOCUSED = """() => {
     return {cell, x: box.x, y: box.y, width: box.width, height: box.height, html: element.outerHTML.slice(0, 120)};
 }"""
 FEWEST_STOPS = 5
-LEAVE = """() => document.activeElement.closest("[data-testid=stDataFrame]")
-    .querySelector("[data-testid=stDataFrameResizable]").focus()"""
+LEAVE = """() => {
+    const table = document.activeElement.closest("[data-testid=stDataFrame]");
+    if (table && document.activeElement.matches("td"))
+        table.querySelector("[data-testid=stDataFrameResizable]").focus();
+    else
+        document.activeElement.blur();
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -156,12 +161,15 @@ def without_a_sign(page: Page) -> tuple[list[str], int]:
         clip = (max(box["x"] - 6, 0), max(box["y"] - 6, 0), box["width"] + 12, box["height"] + 12)
         area = dict(zip(("x", "y", "width", "height"), clip, strict=True))
         with_focus = page.screenshot(clip=area, caret="hide")  # type: ignore[arg-type]
-        if box["cell"]:
-            page.evaluate(LEAVE)
-        else:
-            page.evaluate("document.activeElement.blur()")
+        page.evaluate(LEAVE)
         page.wait_for_timeout(400)
-        if page.screenshot(clip=area, caret="hide") == with_focus:  # type: ignore[arg-type]
+        without = page.screenshot(clip=area, caret="hide")  # type: ignore[arg-type]
+        if without == with_focus and box["cell"]:
+            # a table that keeps its ring when it is left: the next cell has it then
+            page.keyboard.press("Tab")
+            page.wait_for_timeout(400)
+            without = page.screenshot(clip=area, caret="hide")  # type: ignore[arg-type]
+        if without == with_focus:
             unseen.append(box["html"])
     return unseen, stops
 
