@@ -101,10 +101,10 @@ def matrix(found: list[Organization], *, choosing: bool) -> None:
         key=key,
         height="auto",
         column_config={
-            "organization": st.column_config.TextColumn("Organization", width=190, pinned=True),
+            "organization": st.column_config.TextColumn("Organization", width=140, pinned=True),
             **{
                 flag.name: st.column_config.TextColumn(
-                    flag.name, width=290, help=glossary.flag(flag.description, flag.default, flag.owner)
+                    flag.name, width=210, help=glossary.flag(flag.description, flag.default, flag.owner)
                 )
                 for flag in FLAGS
             },

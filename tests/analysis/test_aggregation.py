@@ -156,18 +156,18 @@ class TestResult:
         assert owner.execute("select severity between 0 and 100 from rankscope.contradictions").fetchall() == [(True,)]
 
     def test_the_organization_s_own_opposites(self, store: Store, owner: Owner) -> None:
-        add_observation(owner, "org_a", "one", "the cache layer in front of search is hot on mondays")
+        add_observation(owner, "org_a", "one", "the cache layer in front of search is spicy on mondays")
         add_observation(
-            owner, "org_a", "two", "the cache layer in front of search is cold on mondays", created_at=sample.TODAY
+            owner, "org_a", "two", "the cache layer in front of search is mild on mondays", created_at=sample.TODAY
         )
         add_observation(owner, "org_a", "3", "always run the linter before a push to the shared branch")
         add_observation(
             owner, "org_a", "4", "never run the linter before a push to the shared branch", created_at=sample.TODAY
         )
         assert [found.kind for found in made(store).result.contradictions] == ["opposition"]
-        owner.execute("insert into rankscope.opposition_pairs values ('org_a', 'hot', 'cold', 'someone', now())")
+        owner.execute("insert into rankscope.opposition_pairs values ('org_a', 'spicy', 'mild', 'someone', now())")
         (found,) = made(store).result.contradictions
-        assert {word.text for word in found.evidence} == {"hot", "cold"}
+        assert {word.text for word in found.evidence} == {"spicy", "mild"}
 
 
 class TestStored:

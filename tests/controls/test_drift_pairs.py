@@ -63,9 +63,9 @@ def kept(owner: Owner, org: str) -> set[tuple[str, str]]:
 
 
 def test_the_same_edit_after_a_reset_is_saved_again(panel: AppTest, owner: Owner) -> None:
-    edited = {*DEFAULT_PAIRS, ("hot", "cold")}
+    edited = {*DEFAULT_PAIRS, ("spicy", "mild")}
     for _ in range(2):
-        press(typed(panel, "hot", "cold"), "Save pairs")
+        press(typed(panel, "spicy", "mild"), "Save pairs")
         assert said(panel) == ["Opposition pairs: Saved."]
         assert kept(owner, "org_a") == edited
         press(panel, "Reset to defaults")
@@ -76,13 +76,13 @@ def test_the_same_edit_after_a_reset_is_saved_again(panel: AppTest, owner: Owner
 
 
 def test_two_organizations_in_one_session(panel: AppTest, owner: Owner) -> None:
-    typed(panel, "hot", "cold")
+    typed(panel, "spicy", "mild")
     panel.query_params["org"] = "org_b"
     panel.run()
     assert not any("not saved yet" in line.value for line in panel.caption)
     panel.query_params["org"] = "org_a"
-    press(typed(panel.run(), "hot", "cold"), "Save pairs")
+    press(typed(panel.run(), "spicy", "mild"), "Save pairs")
     panel.query_params["org"] = "org_b"
-    press(typed(panel.run(), "hot", "cold"), "Save pairs")
+    press(typed(panel.run(), "spicy", "mild"), "Save pairs")
     assert said(panel) == ["Opposition pairs: Saved."]
-    assert kept(owner, "org_a") == kept(owner, "org_b") == {*DEFAULT_PAIRS, ("hot", "cold")}
+    assert kept(owner, "org_a") == kept(owner, "org_b") == {*DEFAULT_PAIRS, ("spicy", "mild")}
