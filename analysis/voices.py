@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from queries.errors import StoreError
-from queries.replay import READING
-from queries.replay_texts import StoredForClusters
+from queries.replay.logged import READING
+from queries.replay.texts import StoredForClusters
 from ranking.clusters import CountBy
 from ranking.corroboration import Corroboration
 from ranking.growth import corroborating_at, count_codes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from queries.engine import Store
-    from queries.replay_texts import StoredVoices
+    from queries.replay.texts import StoredVoices
     from queries.scope import Reach
     from ranking.ranking import Stage
     from retrieval.retrieve import AgentSession, Memory, Recollection

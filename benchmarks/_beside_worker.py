@@ -19,7 +19,7 @@ OPERATORS, THINK = 4, 0.5  # seconds between two reruns of one operator
 POLL = 2.0  # whoever waits watches a fragment; the driver can only run the whole page
 RATIO, FINISHED = "p95 ratio", "comparisons finished meanwhile"
 LIMIT = 2.0
-PAGE = "tests/controls/compare_page.py"
+PAGE = "tests/controls/inspector/compare_page.py"
 # 100 pairs through the model, three times: some seconds of computing, more than a page would wait for, and so little
 # that one is over within a round; else nobody could tell whether the worker was at it at all
 HEAVY = ",".join(f"Relevance~~Head~k~100~~CrossEncoder~pool~100~~Head~k~{k}" for k in (10, 20, 30))

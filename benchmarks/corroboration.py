@@ -13,10 +13,10 @@ from uuid import UUID
 import numpy as np
 import psycopg
 
-from analysis.corroboration import BITS, Agreement, agree, disputes, whole_time
-from analysis.corroboration_log import LoggedCandidates, logged_candidates
-from analysis.corroboration_rows import cluster_rows
-from analysis.corroboration_view import Nearness, view
+from analysis.corroboration.agreement import BITS, Agreement, agree, disputes, whole_time
+from analysis.corroboration.log import LoggedCandidates, logged_candidates
+from analysis.corroboration.rows import cluster_rows
+from analysis.corroboration.view import Nearness, view
 from benchmarks._corpus import plain_corpus, skewed_corpus
 from benchmarks._page import row, until_figures
 from benchmarks._timing import Spent, timed

@@ -14,9 +14,9 @@ from uuid import UUID
 import numpy as np
 import psycopg
 
-from analysis.drift_json import from_text, search_in_worker
-from analysis.drift_search import STEPS, search
-from analysis.drift_standing import standing_search
+from analysis.drift.search import STEPS, search
+from analysis.drift.standing import standing_search
+from analysis.drift.tasks import from_text, search_in_worker
 from benchmarks._page import row, until_figures
 from benchmarks._timing import Spent, timed
 from benchmarks.contradictions import observations

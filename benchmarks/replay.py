@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from analysis.replay import Replayer, replay
-from analysis.replay_flags import flag_flip
-from analysis.replay_map import sensitivity_map
-from analysis.replay_settings import AS_LOGGED, WhatIf
+from analysis.replay.flags import flag_flip
+from analysis.replay.replaying import Replayer, replay
+from analysis.replay.sensitivity import sensitivity_map
+from analysis.replay.settings import AS_LOGGED, WhatIf
 from benchmarks._bars import held, over
 from jobs.demo.load import fill
 from jobs.demo.sizes import DEFAULT, SMALL, Size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.replay_settings import AS_LOGGED
+from analysis.replay.settings import AS_LOGGED
 from queries.retrievals import POOL, TOP
 
 FIND = (

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import streamlit as st
 
 import settings
-from analysis.pins import PinResult, check
-from analysis.realised import realised
-from analysis.replay_flags import flag_flip
-from analysis.replay_outcomes import outcomes
+from analysis.inspector.pins import PinResult, check
+from analysis.replay.flags import flag_flip
+from analysis.replay.outcomes import outcomes
+from analysis.replay.realised import realised
 from analysis.voices import heard, stored_voices
 from jobs.worker_pool import WorkerPool
 from queries import embedded
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from sqlalchemy import Engine
 
-    from analysis.realised import Realised
-    from analysis.replay_flags import FlipPreview
-    from analysis.replay_outcomes import Outcomes
+    from analysis.replay.flags import FlipPreview
+    from analysis.replay.outcomes import Outcomes
+    from analysis.replay.realised import Realised
     from queries.engine import Question
     from queries.flags.registry import State
     from queries.pins import Pin
-    from queries.replay_texts import StoredVoices
+    from queries.replay.texts import StoredVoices
     from retrieval.pipelines import Pipeline
     from retrieval.retrieve import AgentSession, Recollection, Retrieval
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from analysis.alerts import Alert, AlertFilter
+    from analysis.drift.alerts import Alert, AlertFilter
     from queries.engine import Store
     from settings import Settings
 
@@ -63,8 +63,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace, settings: Settings) -> int:
     """Write the file, put it on record, and only then give it its name; progress goes to stderr."""
     # not above: numpy and Arrow take a while that the other jobs need not wait for
-    from analysis.alerts import AlertFilter  # noqa: PLC0415
-    from analysis.drift import ChangedMeanwhileError  # noqa: PLC0415
+    from analysis.drift.alerts import AlertFilter  # noqa: PLC0415
+    from analysis.drift.weighing import ChangedMeanwhileError  # noqa: PLC0415
     from ranking.contradictions import Kind  # noqa: PLC0415
     from reports.pdf import PdfError  # noqa: PLC0415
 
@@ -90,7 +90,7 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _write(store: Store, scope: Scope, wanted: AlertFilter, args: argparse.Namespace) -> int:
-    from analysis.drift import find_alerts, read_alerts  # noqa: PLC0415 - as above
+    from analysis.drift.weighing import find_alerts, read_alerts  # noqa: PLC0415 - as above
     from queries.recorded import recording  # noqa: PLC0415
     from reports.about import About  # noqa: PLC0415
     from reports.formats import WRITERS  # noqa: PLC0415

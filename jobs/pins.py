@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from analysis.pins import PinResult
+    from analysis.inspector.pins import PinResult
     from queries.engine import Store
     from queries.pins import StoredPin
     from settings import Settings
@@ -42,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace, settings: Settings) -> int:
     """Print a line per pin; 1 if any does not hold. Nothing is logged or remembered."""
     # not above: numpy and Arrow take a while that the other jobs need not wait for
-    from analysis.pins import check, from_json  # noqa: PLC0415
+    from analysis.inspector.pins import check, from_json  # noqa: PLC0415
 
     try:
         answering = ranked_by.answering(args, settings)

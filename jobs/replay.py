@@ -17,8 +17,8 @@ from queries.scope import Reach, Scope, is_storable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from analysis.replay import Replay
-    from analysis.replay_settings import WhatIf
+    from analysis.replay.replaying import Replay
+    from analysis.replay.settings import WhatIf
     from queries.engine import Store
     from settings import Settings
 
@@ -67,7 +67,7 @@ def _knobs(group: argparse._ArgumentGroup) -> None:
 def main(args: argparse.Namespace, settings: Settings) -> int:
     """Print what would have changed; 1 if it cannot be said."""
     # not above: numpy and Arrow take a while that the other jobs need not wait for
-    from analysis.replay import replay  # noqa: PLC0415
+    from analysis.replay.replaying import replay  # noqa: PLC0415
 
     what_if = chosen(args)
     if settings.database_url is None and not settings.data_folder.exists():
@@ -81,8 +81,8 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
 
 def chosen(args: argparse.Namespace) -> WhatIf:
     """The settings that the command line amounts to: its pipeline's, with each knob that it names turned."""
-    from analysis.replay_command import OPTIONS  # noqa: PLC0415 - as above
-    from analysis.replay_settings import WhatIf, what_if  # noqa: PLC0415
+    from analysis.replay.command import OPTIONS  # noqa: PLC0415 - as above
+    from analysis.replay.settings import WhatIf, what_if  # noqa: PLC0415
     from ranking.pipeline_text import PipelineError  # noqa: PLC0415
     from retrieval.pipelines import named_pipeline  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def chosen(args: argparse.Namespace) -> WhatIf:
 
 def as_text(found: Replay) -> str:
     """The figures in lines, as the page names them."""
-    from analysis.replay_pool import REASONS  # noqa: PLC0415 - as above
+    from analysis.replay.pool import REASONS  # noqa: PLC0415 - as above
 
     covered, count = found.coverage, found.coverage.replayed
     lines = [f"{count:,} of {covered.logged:,} logged retrievals replayed"]

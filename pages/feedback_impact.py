@@ -6,20 +6,22 @@ from charts.impact import MOST_RANKS, delta_histogram, outside_the_map, rank_map
 from charts.impact_parts import outcome_mix, weight_histogram
 from charts.look import QUIET
 from charts.slope import MOST, slope, without_a_line
-from controls import impact, impact_filters, impact_measures, impact_parts, impact_retrieval, messages, trust
-from controls.impact_answers import ask
+from controls import messages, trust
+from controls.impact import filters, findings, measures, parts
+from controls.impact import retrieval as impact_retrieval
+from controls.impact.answers import ask
 from controls.view import view
 
 scope = view().scope
-chosen = impact_filters.choose(scope)
-cell, opened, part = impact_filters.chosen_cell(), impact_filters.opened_retrieval(), impact_filters.chosen_part()
+chosen = filters.choose(scope)
+cell, opened, part = filters.chosen_cell(), filters.opened_retrieval(), filters.chosen_part()
 found = ask(chosen, cell, part, opened)
-messages.ignored_in_link(impact_filters.ignored())
+messages.ignored_in_link(filters.ignored())
 
-trust.strip(impact.trust_of(found.days, found.now, found.timeless, found.as_of, chosen.shape))
+trust.strip(findings.trust_of(found.days, found.now, found.timeless, found.as_of, chosen.shape))
 if found.now["retrievals"]:
-    impact.finding(found.now, chosen.top)
-    impact_measures.head(found.days, found.now, found.then, chosen.top)
+    findings.finding(found.now, chosen.top)
+    measures.head(found.days, found.now, found.then, chosen.top)
     messages.compared(found.then["retrievals"], scope.days, " Lines are by day.")
 elif chosen.filters.narrow:
     messages.nothing_left("retrievals")
@@ -30,9 +32,9 @@ if found.now["comparable"]:
     with st.container(horizontal=True, gap="small"):  # one below the other where the window is narrow
         st.plotly_chart(
             rank_map(found.moves, cell),
-            key=impact.MAP,
+            key=findings.MAP,
             width=570,
-            on_select=impact.cell_clicked,
+            on_select=findings.cell_clicked,
             selection_mode="points",
             config=QUIET,
             alt="Candidates by rank without feedback and with it; a click on a cell lists its retrievals",
@@ -44,8 +46,8 @@ if found.now["comparable"]:
             config=QUIET,
             alt="Candidates by how many places they moved",
         )
-    impact.not_drawn(found.moves, outside_the_map(found.moves), MOST_RANKS)
-    impact.retrievals(found.listed, found.moves, cell, chosen.top)
+    findings.not_drawn(found.moves, outside_the_map(found.moves), MOST_RANKS)
+    findings.retrievals(found.listed, found.moves, cell, chosen.top)
 
 if found.opened is not None and opened is not None:
     if found.opened.empty:
@@ -63,21 +65,21 @@ if found.opened is not None and opened is not None:
         impact_retrieval.scores(retrieval)
 
 if found.now["comparable"]:
-    impact_filters.choose_part()
+    filters.choose_part()
     if part == "weights":
         st.plotly_chart(
             weight_histogram(found.moves), key="weights", config=QUIET, alt="Candidates by feedback weight, 0 to 1"
         )
     elif part == "measures":
-        st.caption(impact.flips(found.now))
-        impact_measures.table(found.days, found.now, found.then, chosen.top)
+        st.caption(findings.flips(found.now))
+        measures.table(found.days, found.now, found.then, chosen.top)
     elif part == "outcomes" and found.part is not None:
-        ended = impact_parts.outcomes(found.part)
-        if bars := impact_parts.bars(ended):
-            figure = outcome_mix(bars, impact_parts.outcome_finding(ended))
+        ended = parts.outcomes(found.part)
+        if bars := parts.bars(ended):
+            figure = outcome_mix(bars, parts.outcome_finding(ended))
             st.plotly_chart(
                 figure, key="outcomes", config=QUIET, alt="Shares of outcomes with and without a changed block"
             )
-        impact_parts.behind_outcomes(ended)
+        parts.behind_outcomes(ended)
     elif found.part is not None:
-        impact_parts.movers(found.part)
+        parts.movers(found.part)

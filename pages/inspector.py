@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.inspection import standings, way_of
+from analysis.inspector.inspection import standings, way_of
 from charts.bump import bump
 from charts.look import QUIET
 from charts.waterfall import waterfall
-from controls import compare, inspection, loading, messages, pins, pipeline, question, why_not
+from controls import loading, messages
+from controls.inspector import compare, inspection, pins, pipeline, question, why_not
 from controls.view import view
 from retrieval.retrieve import rank_recollection
 

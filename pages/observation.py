@@ -4,8 +4,9 @@ import streamlit as st
 
 from charts.look import QUIET
 from charts.timeline import timeline
-from controls import messages, observation, observations, trust
-from controls import observation_parts as parts
+from controls import messages, observations, trust
+from controls.observation import dossier
+from controls.observation import lists as parts
 from controls.view import view
 
 PARTS = {
@@ -14,23 +15,23 @@ PARTS = {
     "Cluster": parts.cluster,
     "Contradictions": parts.contradictions,
     "Neighbours": parts.neighbours,
-    "Provenance": observation.provenance,
+    "Provenance": dossier.provenance,
 }
 
 scope = view().scope
-named = observation.said()
-found = None if named is None else observation.dossier(scope, named)
+named = dossier.said()
+found = None if named is None else dossier.dossier(scope, named)
 if found is None:
     if named is not None:
         messages.unknown_observation()
     observations.finder(scope)
 else:
-    observation.text(found, scope)
-    trust.strip(observation.trust_of(found))
-    observation.figures(found)
-    observation.contradicted_weight(found)
+    dossier.text(found, scope)
+    trust.strip(dossier.trust_of(found))
+    dossier.figures(found)
+    dossier.contradicted_weight(found)
     st.plotly_chart(
-        timeline(observation.happened(found), found.steps, *observation.span(found)),
+        timeline(dossier.happened(found), found.steps, *dossier.span(found)),
         key="life",
         config=QUIET,
         alt="The observation's weight over time above everything that happened to it",

@@ -5,8 +5,9 @@ import streamlit as st
 from analysis.overview import totals
 from charts.activity import feedback_by_day
 from charts.look import QUIET
-from controls import messages, overview, trust
+from controls import messages, trust
 from controls.loading import kept, load, shape
+from controls.overview import summary
 from controls.view import view
 from queries.drawn import WHOLE
 from queries.organizations import Features
@@ -23,14 +24,14 @@ sums, by_day, rows = kept(
     lambda: (
         (totals(now), totals(before)),
         None if daily.empty else feedback_by_day(daily, scope.since, scope.until, estimated=log.share(scope) < WHOLE),
-        overview.rows(now, daily, features, scope),
+        summary.rows(now, daily, features, scope),
     ),
     answers,
     *asked,
 )
 
-trust.strip(overview.trust_of(now, features, answers.as_of, log, scope))
-overview.figures(*sums, scope, log.share(scope))
+trust.strip(summary.trust_of(now, features, answers.as_of, log, scope))
+summary.figures(*sums, scope, log.share(scope))
 if by_day is None:
     messages.nothing_found("retrievals")
 else:
@@ -40,4 +41,4 @@ else:
         config=QUIET,
         alt="Retrievals per day, split by whether feedback changed the top 5",
     )
-overview.table(rows, len(now), scope)
+summary.table(rows, len(now), scope)

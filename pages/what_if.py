@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.replay_json import map_from_json, replay_from_json
-from analysis.replay_map import SAFE
-from analysis.replay_propensity import Reweighted
+from analysis.replay.propensity import Reweighted
+from analysis.replay.sensitivity import SAFE
+from analysis.replay.tasks import map_from_json, replay_from_json
 from charts.look import QUIET
 from charts.sensitivity import sensitivity
-from controls import glossary, loading, messages, outcome_ladder, replayed, what_if, working
+from controls import glossary, loading, messages, working
 from controls.view import view
+from controls.what_if import knobs, outcome_ladder, replayed
 
 if TYPE_CHECKING:
-    from analysis.replay import Replay
-    from analysis.replay_settings import WhatIf
+    from analysis.replay.replaying import Replay
+    from analysis.replay.settings import WhatIf
     from queries.scope import Scope
 
 LISTS = {"flips": replayed.flips, "worst": replayed.worst, "fragile": replayed.fragile}
@@ -46,11 +47,11 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
     value = working.wait("sensitivity", {"what_if": around.to_json()}, scope, words="Mapping λ against boost scale")
     if value is None:
         return
-    lambdas, boosts = what_if.labels()
+    lambdas, boosts = knobs.labels()
     st.plotly_chart(
-        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, what_if.place(), SAFE, ink=replayed.ink()),
-        key=what_if.MAP,
-        on_select=what_if.map_clicked,
+        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, knobs.place(), SAFE, ink=replayed.ink()),
+        key=knobs.MAP,
+        on_select=knobs.map_clicked,
         selection_mode="points",
         config=QUIET,
         alt="Flips per 100 retrievals for combinations of λ and boost scale; click a cell to set both",
@@ -59,7 +60,7 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
 
 def draw_panel(found: Replay, beyond: Reweighted, scope: Scope) -> None:
     """The list that was chosen, and only that one."""
-    shown = what_if.choose_panel()
+    shown = knobs.choose_panel()
     if shown in LISTS:
         LISTS[shown](found, scope)
     else:
@@ -68,12 +69,12 @@ def draw_panel(found: Replay, beyond: Reweighted, scope: Scope) -> None:
 
 def main(scope: Scope) -> None:
     """Settings beside the picture; figures and lists of what they would have done."""
-    messages.ignored_in_link(what_if.ignored())
+    messages.ignored_in_link(knobs.ignored())
     top = st.container()
     with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
         picture, panel = st.container(width=630), st.container(width=290)
     with panel:
-        settings = what_if.choose()
+        settings = knobs.choose()
     with top:
         found = replay(settings, scope)
     if found is not None:
@@ -81,7 +82,7 @@ def main(scope: Scope) -> None:
             draw_map(settings, scope)
             st.caption(glossary.REPLAY)
         draw_panel(*found, scope)
-        what_if.show_command(settings, scope)
+        knobs.show_command(settings, scope)
 
 
 if view().scope.org is None:

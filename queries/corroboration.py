@@ -14,7 +14,7 @@ from queries.aggregation_input import ACTIVE, LIMIT, LONGEST
 from queries.engine import AGGREGATE
 from queries.moments import datable_microseconds
 from queries.observation.life import datable
-from queries.replay_shown import named
+from queries.replay.shown import named
 from queries.shape import columns
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol, get_args
 from urllib.parse import urlencode
 
-from analysis.alerts import OPEN, State
-from analysis.drift_search import STEPS
+from analysis.drift.alerts import OPEN, State
+from analysis.drift.search import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from analysis.alerts import AlertFilter, Found, Opposed
+    from analysis.drift.alerts import AlertFilter, Found, Opposed
 
 FORMAT_VERSION = 1
 # What decides the bytes of a file: another version of one of these is another input.

@@ -22,7 +22,7 @@ from reports.tables import CsvSink, JsonSink, feed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
     from reports.about import About, Statement
 
 MANIFEST = "manifest.json"

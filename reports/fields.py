@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.alerts import Alert, Side
+    from analysis.drift.alerts import Alert, Side
 
 SIDE = (
     "id",

@@ -13,7 +13,7 @@ from reports.tables import write_csv, write_json, write_jsonld
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
     from reports.about import About
 
 Form = Literal["csv", "json", "jsonld", "md", "html", "pdf", "bundle"]

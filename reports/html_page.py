@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from analysis.alerts import OPEN
+from analysis.drift.alerts import OPEN
 from reports.fields import encoded
 from reports.pictures import pictures
 from reports.summary import Summary, findings
@@ -37,7 +37,7 @@ from reports.texts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from analysis.alerts import Alert, Side
+    from analysis.drift.alerts import Alert, Side
     from reports.about import About
     from reports.tables import Out
 

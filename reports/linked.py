@@ -10,7 +10,7 @@ from uuid import UUID
 from reports.fields import as_object
 
 if TYPE_CHECKING:
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
     from reports.about import About
 
 OURS = "urn:rankscope:"

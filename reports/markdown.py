@@ -32,7 +32,7 @@ from reports.texts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from analysis.alerts import Alert, Side
+    from analysis.drift.alerts import Alert, Side
     from reports.about import About
     from reports.summary import Bar
     from reports.tables import Out

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from analysis.alerts import OPEN
+from analysis.drift.alerts import OPEN
 from reports.fields import encoded
 from reports.glyphs import FAMILIES, on_a_line, printed
 from reports.joining import Joined
@@ -35,7 +35,7 @@ from reports.texts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from analysis.alerts import Alert, Side
+    from analysis.drift.alerts import Alert, Side
     from reports.about import About
     from reports.pictures import Picture
     from reports.tables import Out

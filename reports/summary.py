@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from analysis.alerts import OPEN
+from analysis.drift.alerts import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
 
 WORST = 8
 BANDS = 10  # of severity, ten points each

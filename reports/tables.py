@@ -14,7 +14,7 @@ from reports.spreadsheet import harmless
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
     from reports.about import About
 
 BOM = b"\xef\xbb\xbf"  # by which a spreadsheet knows UTF-8

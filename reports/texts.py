@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from analysis.alerts import Alert, Side
+    from analysis.drift.alerts import Alert, Side
 
 MISSING = "—"
 BEFORE = 200  # characters kept before evidence that stands too far down

@@ -19,95 +19,95 @@ FILES = sorted(file for room in ("pages", "controls") for file in (ROOT / room).
 # Read, and found to be our own words or a number: by what makes them so, per file.
 REVIEWED: dict[str, dict[str, set[str]]] = {
     "sentences of our own errors and outcomes, which never quote": {
-        "controls/corroboration.py": {"working.failure(task, params, where)"},
-        "controls/drift_pairs.py": {"outcome.sentence", "str(error)"},
-        "controls/drift_triage.py": {"outcome.sentence"},
-        "controls/flag_confirm.py": {"told.sentence"},
-        "controls/flag_history.py": {"error.sentence"},
+        "controls/corroboration/agreement.py": {"working.failure(task, params, where)"},
+        "controls/drift/pairs.py": {"outcome.sentence", "str(error)"},
+        "controls/drift/triage.py": {"outcome.sentence"},
+        "controls/flags/confirm.py": {"told.sentence"},
+        "controls/flags/history.py": {"error.sentence"},
         "controls/frame.py": {"loading.isolation_gap()", "standing.store_name()"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
-        "controls/pins.py": {"st.session_state.pop(SAID, None)"},
-        "controls/outcome_ladder.py": {"filter(None, (beyond.why_none, beyond.would_need))", "found.why_none"},
+        "controls/inspector/pins.py": {"st.session_state.pop(SAID, None)"},
+        "controls/what_if/outcome_ladder.py": {"filter(None, (beyond.why_none, beyond.would_need))", "found.why_none"},
         "controls/saved_views.py": {"st.session_state.pop(SAID, None)"},
-        "controls/why_not.py": {"answer.sentence"},  # of an observation it names the UUID
+        "controls/inspector/why_not.py": {"answer.sentence"},  # of an observation it names the UUID
         "controls/working.py": {"_told(): job.progress.words", "_told(): words", "sentence"},
     },
     "labels and explanations that callers give as constants": {
-        "controls/as_code.py": {"_listed(): words"},
-        "controls/drift_alert.py": {"side"},
-        "controls/drift_filters.py": {"label"},
-        "controls/drift_worklist.py": {"explained"},
-        "controls/health.py": {"label", "options"},
-        "controls/health_change.py": {"ways"},
-        "controls/impact_filters.py": {"label"},
-        "controls/inspection.py": {"labels"},
+        "controls/inspector/as_code.py": {"_listed(): words"},
+        "controls/drift/alert.py": {"side"},
+        "controls/drift/filters.py": {"label"},
+        "controls/drift/worklist.py": {"explained"},
+        "controls/health/head.py": {"label", "options"},
+        "controls/health/change.py": {"ways"},
+        "controls/impact/filters.py": {"label"},
+        "controls/inspector/inspection.py": {"labels"},
         "controls/knobs.py": {"names", "self.explained"},
         "controls/links.py": {"heading.explained"},
         "controls/messages.py": {"labels", "more", "what"},
-        "controls/observation_parts.py": {"labels"},
-        "controls/pipeline.py": {"ignored"},
-        "controls/pipeline_parts.py": {"label"},
+        "controls/observation/lists.py": {"labels"},
+        "controls/inspector/pipeline.py": {"ignored"},
+        "controls/inspector/pipeline_parts.py": {"label"},
         "controls/scope.py": {"label"},
     },
     "fields of tables of our own: measures, checks, flags, knobs, stages, formats, pages": {
-        "controls/corroboration_shadow.py": {"_failure(): gate.name", "found.reasons", "gate.name"},
-        "controls/drift.py": {"drift_messages.missing_here(found.kept)"},
-        "controls/drift_messages.py": {"kept.missing"},
-        "controls/drift_reports.py": {"kept.label"},
+        "controls/corroboration/shadow.py": {"_failure(): gate.name", "found.reasons", "gate.name"},
+        "controls/drift/gathering.py": {"messages.missing_here(found.kept)"},
+        "controls/drift/messages.py": {"kept.missing"},
+        "controls/drift/reports.py": {"kept.label"},
         "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
-        "controls/flags.py": {
+        "controls/flags/changing.py": {
             "as_state(NEW.draw(st.segmented_control, required=True))", "flag.default", "flag.description", "flag.owner",
             "known.description", "known.effect(new)", "new",
         },
-        "controls/health.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
-        "controls/health_change.py": {"each.measure.label", "each.measure.todo"},
-        "controls/health_tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
-        "controls/impact_measures.py": {"measure.explained", "measure.label"},
-        "controls/inspection.py": {
+        "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
+        "controls/health/change.py": {"each.measure.label", "each.measure.todo"},
+        "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
+        "controls/impact/measures.py": {"measure.explained", "measure.label"},
+        "controls/inspector/inspection.py": {
             "_scorer(): {'degraded_lexical': 'words, because the model failed'}.get(used.value, used.value)",
             "_way(): WAYS.get(way, f'by {way}')", "_distance(): other.untold",
         },
-        "controls/corroboration_parts.py": {"found.by"},
+        "controls/corroboration/pictures.py": {"found.by"},
         "controls/frame.py": {"pages"},
-        "controls/pipeline.py": {"_label(): stage_name(kind)", "each.value", "knob.label", "knob.options"},
+        "controls/inspector/pipeline.py": {"_label(): stage_name(kind)", "each.value", "knob.label", "knob.options"},
         "controls/trust.py": {"trust.degraded"},
         "pages/shell.py": {"entry.title"},
     },
     "numbers": {
-        "controls/drift.py": {"here.judged"},
-        "controls/flag_history.py": {
+        "controls/drift/gathering.py": {"here.judged"},
+        "controls/flags/history.py": {
             "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
         },
-        "controls/health.py": {"change(each)", "shown(each.measure, each.now)"},
-        "controls/health_change.py": {
+        "controls/health/head.py": {"change(each)", "shown(each.measure, each.now)"},
+        "controls/health/change.py": {
             "_also(): passage(accepted)", "change(each)", "passage(each)", "shown(each.measure, each.now)",
         },
-        "controls/impact.py": {"cell", "deepest", "top"},
-        "controls/impact_measures.py": {"measure.change(value, measure.of.value(then))", "measure.shown(value)"},
-        "controls/impact_parts.py": {"found.changed", "found.kept", "moved", "moved[moved['places'] < 0].iloc"},
-        "controls/impact_retrieval.py": {"deepest"},
-        "controls/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
-        "controls/flag_messages.py": {"most"},
-        "controls/observation.py": {
+        "controls/impact/findings.py": {"cell", "deepest", "top"},
+        "controls/impact/measures.py": {"measure.change(value, measure.of.value(then))", "measure.shown(value)"},
+        "controls/impact/parts.py": {"found.changed", "found.kept", "moved", "moved[moved['places'] < 0].iloc"},
+        "controls/impact/retrieval.py": {"deepest"},
+        "controls/inspector/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
+        "controls/flags/messages.py": {"most"},
+        "controls/observation/dossier.py": {
             "next((pair for d in (3, 6, 17) if len(set((pair := (f'{weight:.{d}g}', f'{left:.{d}g}')))) > 1))"
         },
-        "controls/overview.py": {"_share(): about"},  # a sign before a number
-        "controls/observation_parts.py": {
+        "controls/overview/summary.py": {"_share(): about"},  # a sign before a number
+        "controls/observation/lists.py": {
             "{name: int(found.totals[name]) for name in ('accepted', 'rework', 'rejected')}"
         },
-        "controls/pipeline.py": {"shown(default)"},
+        "controls/inspector/pipeline.py": {"shown(default)"},
         "controls/trust.py": {
             "_alarms(): trust.complete", "_alarms(): trust.repeated", "_alarms(): trust.retrievals",
             "_alarms(): trust.unusable",
         },
-        "pages/feedback_impact.py": {"impact.flips(found.now)"},
+        "pages/feedback_impact.py": {"findings.flips(found.now)"},
     },
 }  # fmt: skip
 # Knobs are given the widget that draws them, and an outcome the box that suits it.
 HANDING_ON = {
     f"controls/{name}.py"
-    for name in ("corroboration", "drift_pairs", "drift_triage", "flag_confirm", "flag_history", "flags", "knobs",
-                 "what_if")
+    for name in ("corroboration/agreement", "drift/pairs", "drift/triage", "flags/changing", "flags/confirm",
+                 "flags/history", "knobs", "what_if/knobs")
 }  # fmt: skip
 
 

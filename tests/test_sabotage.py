@@ -217,12 +217,12 @@ SABOTAGES = (
         ("tests/queries/test_flag_changes.py::TestRevert",),
     ),
     Sabotage(
-        "the role asked of the store for every flag change", "controls/flag_confirm.py",
+        "the role asked of the store for every flag change", "controls/flags/confirm.py",
         'principal = require("operator", staged.org_id)', 'principal = require("viewer", staged.org_id)',
-        ("tests/controls/test_flag_confirm.py",),
+        ("tests/controls/flags/test_confirm.py",),
     ),
     Sabotage(
-        "controls that a viewer is not offered", "controls/flags.py",
+        "controls that a viewer is not offered", "controls/flags/changing.py",
         'if not view.principal.may("operator"):', "if False:",
         ("tests/test_flags_served.py::TestViewers",),
     ),
@@ -242,7 +242,7 @@ SABOTAGES = (
         ("tests/queries/test_drift_triage.py::TestPairs",),
     ),
     Sabotage(
-        "the role asked of the store for every decision", "controls/drift_triage.py",
+        "the role asked of the store for every decision", "controls/drift/triage.py",
         'principal = require("operator", org)', 'principal = require("viewer", org)',
         ("tests/pages/test_drift_alerts.py::test_a_viewer_is_refused_in_the_write_itself",),
     ),
@@ -292,7 +292,7 @@ SABOTAGES = (
         ("tests/test_websocket.py::test_what_is_for_developers_is_not_heard",),
     ),
     Sabotage(
-        "the role of a flag change, over the websocket", "controls/flag_confirm.py",
+        "the role of a flag change, over the websocket", "controls/flags/confirm.py",
         'principal = require("operator", staged.org_id)', 'principal = require("viewer", staged.org_id)',
         ("tests/test_flags_served.py::TestRoles",),
     ),
@@ -311,17 +311,17 @@ SABOTAGES = (
         ("tests/reports/test_html_page.py",),
     ),
     Sabotage(
-        "the record of a drift report", "controls/drift_reports.py",
+        "the record of a drift report", "controls/drift/reports.py",
         "        self._record(form, file_name, about, counts, hashlib.sha256(content).hexdigest())\n", "",
-        ("tests/controls/test_drift_reports.py",),
+        ("tests/controls/drift/test_reports.py",),
     ),
     Sabotage(
-        "the role that a drift report was offered for", "controls/drift_reports.py",
+        "the role that a drift report was offered for", "controls/drift/reports.py",
         "        refuse_a_changed_role(self.principal)\n", "",
-        ("tests/controls/test_drift_reports.py",),
+        ("tests/controls/drift/test_reports.py",),
     ),
     Sabotage(
-        "a drift report that ends with its session", "controls/drift_reports.py",
+        "a drift report that ends with its session", "controls/drift/reports.py",
         "offered.of(partial(report.content, form, offered.name))", "partial(report.content, form, offered.name)",
         ("tests/browser/test_drift_reports.py::test_the_page_hands_out_the_listed_alerts_to_whom_they_belong",),
     ),

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import pandas as pd
 import pytest
 
-from analysis.health_counts import by_organization, summed
+from analysis.health.counts import by_organization, summed
 from analysis.overview import by_day, totals
 from analysis.ratios import Ratio, split
 from queries.scope import EVERYTHING, Scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controls.matrix import CELLS
+from controls.overview.matrix import CELLS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

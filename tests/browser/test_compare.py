@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
-PANEL, WAITING = "tests/controls/compare_page.py", "tests/controls/working_page.py"
+PANEL, WAITING = "tests/controls/inspector/compare_page.py", "tests/controls/working_page.py"
 
 
 @pytest.fixture(scope="module")

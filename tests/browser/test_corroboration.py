@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import sample
-from tests.analysis.agreeing import COPIED, SAID, plant
+from tests.analysis.corroboration.agreeing import COPIED, SAID, plant
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
 from tests.hostile import TEXTS

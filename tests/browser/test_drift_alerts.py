@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.alerts import AlertFilter
-from analysis.drift import find_alerts
+from analysis.drift.alerts import AlertFilter
+from analysis.drift.weighing import find_alerts
 from queries.engine import Store, make_engine
 from ranking import DEFAULT_PAIRS
 from ranking.contradictions import Kind

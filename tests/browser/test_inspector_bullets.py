@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from analysis.compared import PipelineRun, compared
-from analysis.pins import from_json
+from analysis.inspector.compared import PipelineRun, compared
+from analysis.inspector.pins import from_json
 from queries.engine import Store, make_engine
 from ranking import LIVE, PRESETS, LexicalScorer, from_text, to_text, why_above
 from ranking.budget import TokenBudget

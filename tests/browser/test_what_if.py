@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import sample
-from tests.analysis.planted_log import plant, plant_organization
+from tests.analysis.replay.planted_log import plant, plant_organization
 from tests.app_server import AppServer
 from tests.browser.cells import open_row
 from tests.browser.conftest import Visit

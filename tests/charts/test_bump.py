@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analysis.inspection import Bar, Standing
+from analysis.inspector.inspection import Bar, Standing
 from charts.bump import bump
 from charts.look import DOWN, UP, literal
 from charts.waterfall import waterfall

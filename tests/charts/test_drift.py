@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.drift_figures import AGE_NAMES
+from analysis.drift.figures import AGE_NAMES
 from charts.drift import precision_curve, trends
 from charts.drift_timeline import Given, Life, both_lives
 from charts.statement import COLUMNS, HIDDEN, LONGEST, excerpt, lines, statement

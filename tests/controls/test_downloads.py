@@ -72,7 +72,7 @@ def test_nobody_guesses_a_name() -> None:
 
 def test_every_download_button_offers_such_a_file() -> None:
     for folder in ("pages", "controls"):
-        for file in (ROOT / folder).glob("*.py"):
+        for file in (ROOT / folder).rglob("*.py"):
             calls = {
                 ast.unparse(node.func) for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)
             }

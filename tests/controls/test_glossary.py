@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted([*(ROOT / "controls").glob("*.py"), *(ROOT / "pages").glob("*.py")])
+FILES = sorted([*(ROOT / "controls").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 CARRIED = "explained"  # the field in which figures, knobs and measures carry their tooltip
 CARRIERS = {"Figure": 3, "Knob": 4, "Measure": 3}  # and its place among what they are made of
 

@@ -15,7 +15,7 @@ from analysis.impact import FLOOR
 from analysis.ratios import split
 from charts.impact import delta_histogram, rank_map
 from charts.impact_parts import weight_histogram
-from controls.impact_measures import measures
+from controls.impact.measures import measures
 from queries.engine import Store, make_engine
 from queries.impact.listed import ListedRetrievals
 from queries.impact.measures import Measures

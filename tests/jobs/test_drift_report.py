@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from analysis.alerts import AlertFilter
-from analysis.drift import find_alerts, read_alerts
+from analysis.drift.alerts import AlertFilter
+from analysis.drift.weighing import find_alerts, read_alerts
 from jobs.__main__ import run
 from jobs.drift_report import FORMS, KINDS, STATES
 from queries.engine import Store, make_engine
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
     from tests.conftest import Cluster
 
 HOSTILE = ("=1+1", "\u202egateway", "a 中 gateway", *MARKUP[:3], *MARKDOWN[:2], *SPREADSHEET[:2])
@@ -228,7 +228,7 @@ def test_verify_bundle_names_what_differs(tmp_path: Path, capsys: pytest.Capture
 def test_the_command_knows_every_format_kind_and_state() -> None:
     from typing import get_args  # noqa: PLC0415 - of this test alone
 
-    from analysis.alerts import State  # noqa: PLC0415
+    from analysis.drift.alerts import State  # noqa: PLC0415
 
     assert tuple(WRITERS) == tuple(FORMATS) == FORMS
     assert {kind.value for kind in Kind} == set(KINDS)

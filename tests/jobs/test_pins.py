@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from analysis.pins import to_json
+from analysis.inspector.pins import to_json
 from jobs.__main__ import run
 from queries.pins import Pin, expectations
 from tests.jobs.command import jobs

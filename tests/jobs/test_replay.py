@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.replay import replay
-from analysis.replay_command import command
-from analysis.replay_settings import WhatIf, what_if
+from analysis.replay.command import command
+from analysis.replay.replaying import replay
+from analysis.replay.settings import WhatIf, what_if
 from jobs.__main__ import parser
 from jobs.replay import chosen, scope_of
 from queries.engine import Store, make_engine

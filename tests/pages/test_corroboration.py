@@ -11,9 +11,9 @@ import pytest
 
 from controls import loading
 from tests import sample
-from tests.analysis.agreeing import COPIED, SAID, plant
-from tests.analysis.planted_log import plant as plant_logged
-from tests.analysis.planted_log import plant_organization, text
+from tests.analysis.corroboration.agreeing import COPIED, SAID, plant
+from tests.analysis.replay.planted_log import plant as plant_logged
+from tests.analysis.replay.planted_log import plant_organization, text
 from tests.hostile import TEXTS
 from tests.jobs.test_worker import until
 from tests.pages.application import application

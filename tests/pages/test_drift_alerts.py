@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from analysis.alerts import AlertFilter
-from analysis.drift import find_alerts
-from controls import drift_pairs, drift_triage
+from analysis.drift.alerts import AlertFilter
+from analysis.drift.weighing import find_alerts
 from controls.access import Principal
+from controls.drift import pairs, triage
 from queries.aggregation_input import OppositionPairs
 from queries.drift.opposing import digest
 from queries.scope import Reach
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import psycopg
     from streamlit.testing.v1 import AppTest
 
-    from analysis.alerts import Listed
+    from analysis.drift.alerts import Listed
     from queries.engine import Store
     from tests.conftest import Cluster
 
@@ -207,13 +207,13 @@ def test_a_viewer_is_refused_in_the_write_itself(
     viewer = Principal("vera", "viewer", frozenset({"org_a"}), "test")
     monkeypatch.setattr("controls.access.current_principal", lambda: viewer)
     with application(address):
-        told = drift_triage.decide(("org_a", one, 0.5, uuid4(), "v"), "acknowledged", None)
-        saved = drift_pairs.save("org_a", digest(()), (("hot", "cold"),), DEFAULT_PAIRS, uuid4())
+        told = triage.decide(("org_a", one, 0.5, uuid4(), "v"), "acknowledged", None)
+        saved = pairs.save("org_a", digest(()), (("hot", "cold"),), DEFAULT_PAIRS, uuid4())
         operator = Principal("omar", "operator", frozenset({"org_a"}), "test")
         monkeypatch.setattr("controls.access.current_principal", lambda: operator)
         seen = ("org_a", one, 0.5, uuid4(), "v")
-        long = drift_triage.decide(seen, "acknowledged", None, note="x" * 2001)
-        owned = drift_triage.decide(seen, "acknowledged", None, owner="x" * 201)
+        long = triage.decide(seen, "acknowledged", None, note="x" * 2001)
+        owned = triage.decide(seen, "acknowledged", None, owner="x" * 201)
     assert (told.kind, saved.kind) == ("refused", "refused")
     assert (long.kind, owned.kind) == ("refused", "refused")
     assert "at most 2000 characters" in long.sentence

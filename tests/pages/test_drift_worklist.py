@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from analysis.alerts import AlertFilter
-from analysis.drift import find_alerts
+from analysis.drift.alerts import AlertFilter
+from analysis.drift.weighing import find_alerts
 from jobs.aggregation import refresh
 from queries.aggregation_input import AggregationScopes
 from queries.engine import Store, make_engine

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from controls import flag_history
-from controls.flag_confirm import SENT, Sent, Staged
+from controls.flags import history as flag_history
+from controls.flags.confirm import SENT, Sent, Staged
 from jobs.worker_pool import CANCELLED
 from queries.engine import Store, make_engine
 from queries.flags import applying

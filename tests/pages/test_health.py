@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from analysis.health import CHECKS
+from analysis.health.checks import CHECKS
 from controls.access import Principal
 from queries.health.coverage import steps
 from queries.scope import EVERYTHING, Scope

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from analysis.health_change import PRESENT_ONLY
+from analysis.health.change import PRESENT_ONLY
 from tests import sample
 from tests.health_store import NOW, frames, inside, plant, plant_history
 from tests.pages.test_health import SCOPE, health, spec, table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controls.stages import KNOBS, PARTS, STARTS, shown
+from controls.inspector.stages import KNOBS, PARTS, STARTS, shown
 from queries.engine import Store, make_engine
 from ranking import INTENDED, LIVE, LexicalScorer, explain, fingerprints
 from ranking.near_pairs import near_components
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import psycopg
     from streamlit.testing.v1 import AppTest
 
-    from controls.stages import Knob
+    from controls.inspector.stages import Knob
     from retrieval.retrieve import Retrieval
     from tests.conftest import Cluster
 

@@ -11,7 +11,7 @@ import pytest
 
 from controls.messages import number, percent
 from tests import sample
-from tests.analysis.planted_log import plant, plant_explored, plant_organization
+from tests.analysis.replay.planted_log import plant, plant_explored, plant_organization
 from tests.conftest import NOW
 from tests.hostile import TEXTS
 from tests.jobs.command import jobs

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from controls.flag_states import Cell, Organization, organizations, override_age, stale_overrides, table
+from controls.flags.states import Cell, Organization, organizations, override_age, stale_overrides, table
 from queries.errors import StoreError
 from queries.exports import RecordExport
 from queries.flags.applying import change_flag

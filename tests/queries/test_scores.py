@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Double, Uuid, cast, column, select, values
 
-from queries.replay import ReplayLog, id_text
+from queries.replay.logged import ReplayLog, id_text
 from queries.scope import Reach
 from queries.scores import best_first
 from ranking.order import stable_order
-from tests.analysis.planted_log import plant
-from tests.analysis.test_replay_pool import scope
+from tests.analysis.replay.planted_log import plant
+from tests.analysis.replay.test_pool import scope
 
 if TYPE_CHECKING:
     import psycopg

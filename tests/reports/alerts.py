@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from analysis.alerts import Alert, AlertFilter, Found, Opposed, Side, Triage
+from analysis.drift.alerts import Alert, AlertFilter, Found, Opposed, Side, Triage
 from ranking import Evidence
 from ranking.contradictions import Kind
 from reports.about import About

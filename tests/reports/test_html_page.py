@@ -15,7 +15,7 @@ from tests.reports.alerts import about, alert, alerts, hostile
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
 
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "p", "h1", "h2", "h3", "h4", "dl", "dt", "dd", "div", "bdi",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
 
 MORE = ("`", "``` `` `", "    four blanks", "\n\n\n", "a\0b", "~~~\n```\n", "* a\n\n      b", "\r\r# x", " ` ")
 

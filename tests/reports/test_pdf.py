@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pypdf import PageObject
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
 
 # A page's text has its lines apart, and a reader takes a hyphen at their end for one that only breaks the word.
 SOFT = re.compile("[\\s\u200b\ufffe-]+")

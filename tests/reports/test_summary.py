@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from analysis.alerts import Triage
+from analysis.drift.alerts import Triage
 from reports.summary import Summary, findings
 from tests.reports.alerts import NOW, alert, alerts
 

@@ -22,7 +22,7 @@ from tests.reports.alerts import about, alert, alerts, hostile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from analysis.alerts import Alert
+    from analysis.drift.alerts import Alert
 
 NUL = "a\0b"
 DANGEROUS = ("=", "+", "-", "@", "|", "%", "\t", "\r", "\n")

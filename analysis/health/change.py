@@ -1,0 +1,161 @@
+"""What got better and what got worse since the window before, and whether chance alone could have done it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from analysis.health.checks import CHECKS, Check
+from analysis.intervals import wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Meaning = Literal["worse", "better", "chance", "moved", "same", "present", "nothing"]
+SAME = 0.0005  # a change of a share that three digits do not show
+NOTICED = 0.01  # a change of a share that is worth a sentence though its band stayed
+
+# About single events of the window, so that few of them vary by chance; a share of what is stored does not.
+EVENTS = frozenset({"accepted", "misled", "empty", "coverage", "integrity", "lost"})
+LOGGED = frozenset({"coverage", "integrity"})  # counted in the log, of which only a share may have been read
+# Vectors have no date, a writer's counts no days, and only the last passes are kept.
+PRESENT_ONLY = frozenset({"near", "vectorless", "dimension", "drops", "aggregation"})
+
+
+@dataclass(frozen=True)
+class Service:
+    """How memory served sessions: a part of a whole without bands, for what is usual differs between platforms.
+
+    ``falling`` says whether less is worse; none where neither is.
+    """
+
+    name: str
+    label: str
+    part: str
+    whole: str
+    formula: str
+    todo: str
+    falling: bool | None
+    is_share: bool = True
+
+    def value(self, counts: Mapping[str, float]) -> float | None:
+        """The figure; none where a count is missing or there is nothing to form it of."""
+        part, whole = counts.get(self.part), counts.get(self.whole)
+        return part / whole if part is not None and whole else None
+
+
+SERVICES = (
+    Service(
+        "accepted", "Sessions accepted", "accepted", "judged",
+        "sessions accepted, neither rejected nor sent to rework ÷ sessions of the window with an outcome",
+        "See in Feedback Impact whether sessions whose block feedback changed ended otherwise, and under Top "
+        "observations what misled. Sessions fail for other reasons too: a release, another model, harder work.",
+        falling=True,
+    ),
+    Service(
+        "misled", "Sessions misled", "misled", "diagnosed",
+        "sessions whose diagnostics name a misleading observation ÷ sessions with diagnostics",
+        "Top observations, misleading, lists what they name: correct or archive it, and look for what contradicts it.",
+        falling=False,
+    ),
+    Service(
+        "empty", "Empty blocks", "empty", "blocks",
+        "memory blocks without any observation ÷ memory blocks",
+        "Agents asked and were given nothing: ask one of their questions in the Inspector, where Why not? names the "
+        "gate that lost what should have come.",
+        falling=False,
+    ),
+    Service(
+        "tokens", "Tokens per block", "tokens", "blocks",
+        "tokens of all memory blocks ÷ memory blocks",
+        "More costs more and is not better by itself: Context budget sets it against how sessions ended.",
+        falling=None, is_share=False,
+    ),
+)  # fmt: skip
+
+Measure = Check | Service
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measure now and in the window before, and what its change means; either value may be missing."""
+
+    measure: Measure
+    now: float | None
+    before: float | None
+    meaning: Meaning
+
+    @property
+    def change(self) -> float | None:
+        """Now less before."""
+        return None if self.now is None or self.before is None else self.now - self.before
+
+    @property
+    def large(self) -> bool:
+        """Whether the change is worth a sentence: one point, or another band."""
+        if self.now is None or self.before is None:
+            return False
+        return round(abs(self.now - self.before), 9) >= NOTICED or self._changed_band(self.now, self.before)
+
+    @property
+    def noticed(self) -> bool:
+        """Whether it got worse by so much."""
+        return self.meaning == "worse" and self.large
+
+    def _changed_band(self, now: float, before: float) -> bool:
+        check = self.measure
+        return isinstance(check, Check) and check.band(now) != check.band(before)
+
+
+def compare(now: Mapping[str, float], before: Mapping[str, float], share: float = 1.0) -> tuple[Compared, ...]:
+    """Every measure of two windows, how sessions were served first; ``share`` of the log was read for its counts."""
+    return tuple(_compared(measure, now, before, share) for measure in (*SERVICES, *CHECKS))
+
+
+def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, float], share: float) -> Compared:
+    value = measure.value(now)
+    if measure.name in PRESENT_ONLY:
+        return Compared(measure, value, None, "present")
+    earlier = measure.value(before)
+    if value is None or earlier is None:
+        return Compared(measure, value, earlier, "nothing")
+    change = value - earlier
+    if abs(change) < (SAME if measure.is_share else SAME * earlier):
+        return Compared(measure, value, earlier, "same")
+    if measure.name in EVENTS and _is_chance(measure, now, before, share if measure.name in LOGGED else 1.0):
+        return Compared(measure, value, earlier, "chance")
+    if measure.falling is None:
+        return Compared(measure, value, earlier, "moved")
+    return Compared(measure, value, earlier, "worse" if (change < 0) == measure.falling else "better")
+
+
+def _is_chance(measure: Measure, now: Mapping[str, float], before: Mapping[str, float], share: float) -> bool:
+    """Whether the 95 % interval of the difference holds zero; of what a count stands for, only a share was seen."""
+
+    def seen(counts: Mapping[str, float]) -> tuple[int, int]:
+        return round(counts[measure.part] * share), round(counts[measure.whole or ""] * share)
+
+    low, high = difference(seen(now), seen(before))
+    return low <= 0 <= high
+
+
+def difference(now: tuple[int, int], before: tuple[int, int]) -> tuple[float, float]:
+    """Newcombe's 95 % interval of the difference of two shares: made of Wilson's, so it holds for few events too."""
+    one, other = wilson(*now), wilson(*before)
+    change = one.value - other.value
+    below = math.hypot(one.value - one.low, other.high - other.value)
+    above = math.hypot(one.high - one.value, other.value - other.low)
+    return change - below, change + above
+
+
+def worst_first(found: Sequence[Compared]) -> list[Compared]:
+    """What got noticeably worse: how sessions were served in its own order, then the checks by how much."""
+    served = [service.name for service in SERVICES]
+    noticed = [each for each in found if each.noticed]
+
+    def place(each: Compared) -> tuple[int, float]:
+        name = each.measure.name
+        return (served.index(name), 0.0) if name in served else (len(served), -abs(each.change or 0.0))
+
+    return sorted(noticed, key=place)

@@ -1,0 +1,164 @@
+"""What outcomes say where an organization switched weighting or the boost: before and after, and the trend before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from queries.engine import AGGREGATE
+from queries.replay.outcomes import SwitchedSessions
+from queries.shape import log_shape
+
+if TYPE_CHECKING:
+    from queries.engine import Store
+    from queries.replay.outcomes import SessionEndings
+    from queries.scope import Scope
+
+LOOKED_BACK = timedelta(days=90)
+FLOOR = 30  # sessions with an outcome on each side; fewer say nothing
+DRAWS = 10_000
+INTERVAL = (2.5, 97.5)  # percent
+SEED = 20_260_101
+WEEK = 7 * 86_400 * 1_000_000
+
+NO_BOOST_LOGGED = "The log does not say which retrievals had the boost."
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Sessions that ended, and how many of them were accepted."""
+
+    sessions: int
+    accepted: int
+
+    @property
+    def share(self) -> float | None:
+        """Accepted over all; nothing where there are none."""
+        return self.accepted / self.sessions if self.sessions else None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The later share less the earlier, with the interval in which 95 of 100 resamplings of the sessions lie."""
+
+    earlier: Share
+    later: Share
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Week:
+    """One week of sessions, begun at a moment before or after the switch."""
+
+    begins: str
+    on: bool
+    sessions: int
+    accepted: int
+
+
+@dataclass(frozen=True)
+class NaturalExperiment:
+    """An organization that switched something once: outcomes before and after, and whether they moved before it did."""
+
+    switched_at: str
+    to: bool
+    effect: Difference
+    before_it: Difference
+    weeks: tuple[Week, ...]
+    straddling: int
+
+
+@dataclass(frozen=True)
+class Switched:
+    """The natural experiment that a switch made, or why there is none."""
+
+    experiment: NaturalExperiment | None
+    why_none: str | None
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What came of switching weighting, and of switching the boost."""
+
+    weighting: Switched
+    boost: Switched
+
+
+def outcomes(store: Store, scope: Scope) -> Outcomes:
+    """Both for one organization, over the 90 days that end with its window: a shorter one seldom holds a switch.
+
+    A natural experiment is not a randomised one: whatever else changed at that time is in the difference too.
+    """
+    wide = replace(scope, since=min(scope.since, scope.until - LOOKED_BACK))
+    with store.reading(scope.reach, AGGREGATE, name="outcomes") as snapshot:
+        shape = log_shape(snapshot)
+        weighting, boost = SwitchedSessions(wide, shape).read(snapshot)
+    told = switched(boost, "The boost") if shape.corroboration_boost else Switched(None, NO_BOOST_LOGGED)
+    return Outcomes(switched(weighting, "Weighting"), told)
+
+
+def switched(found: SessionEndings, what: str) -> Switched:
+    """The natural experiment in sessions by time, if what they are told apart by was switched exactly once."""
+    clear = found.always == found.ever
+    on, at, accepted = found.always[clear], found.at[clear], found.accepted[clear]
+    switches = np.flatnonzero(np.diff(on.astype(np.int8)))
+    if not len(on):
+        return Switched(None, "No session with a retrieval has ended yet.")
+    if not len(switches):
+        state = "on" if on[0] else "off"
+        return Switched(None, f"{what} was {state} in all {len(on):,} sessions: there is nothing to compare with.")
+    if len(switches) > 1:
+        return Switched(None, f"{what} was switched {len(switches)} times: no single before and after.")
+    cut = int(switches[0]) + 1
+    if min(cut, len(on) - cut) < FLOOR:
+        return Switched(
+            None,
+            f"Collecting data: {cut} sessions before the switch and {len(on) - cut} after, {FLOOR} each are needed.",
+        )
+    middle = int(np.searchsorted(at[:cut], (at[0] + at[cut - 1]) // 2, side="right"))
+    return Switched(
+        NaturalExperiment(
+            switched_at=_moment(int(at[cut])),
+            to=bool(on[cut]),
+            effect=_difference(accepted[:cut], accepted[cut:]),
+            before_it=_difference(accepted[:middle], accepted[middle:cut]),
+            weeks=_weeks(at, on, accepted, int(at[cut])),
+            straddling=int((~clear).sum()),
+        ),
+        None,
+    )
+
+
+def _difference(earlier: Flags, later: Flags) -> Difference:
+    random = np.random.default_rng(SEED)
+    # drawing n sessions with replacement and counting the accepted ones is one draw from a binomial
+    first, second = (random.binomial(len(side), side.mean(), DRAWS) / len(side) for side in (earlier, later))
+    low, high = np.percentile(second - first, INTERVAL)
+    one, other = (Share(len(side), int(side.sum())) for side in (earlier, later))
+    return Difference(one, other, float(later.mean() - earlier.mean()), float(low), float(high))
+
+
+def _weeks(at: npt.NDArray[np.int64], on: Flags, accepted: Flags, switch: int) -> tuple[Week, ...]:
+    """Weeks counted from the switch, so that none lies on both sides of it."""
+    week = (at - switch) // WEEK
+    return tuple(
+        Week(
+            _moment(switch + int(number) * WEEK),
+            bool(on[week == number][0]),
+            int((week == number).sum()),
+            int(accepted[week == number].sum()),
+        )
+        for number in np.unique(week)
+    )
+
+
+def _moment(microseconds: int) -> str:
+    return datetime.fromtimestamp(microseconds / 1e6, UTC).isoformat(timespec="seconds")

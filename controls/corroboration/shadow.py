@@ -1,0 +1,175 @@
+"""Shadow mode: what a boost that is off would have done, or one that is on did, and whether that is good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.corroboration.shadow import REPLAYED, Shadow, gates, verdict
+from controls import working
+from controls.messages import MISSING, counted, digits, number, percent
+from controls.scope import scope_address
+from ranking.corroboration import SCALE
+from retrieval.pipelines import BOOST_ON
+
+if TYPE_CHECKING:
+    from analysis.corroboration.shadow import Gate
+    from analysis.corroboration.view import View
+    from queries.scope import Scope
+
+EXPLAINED = {
+    False: "The window's retrievals are ranked again with the boost as it would be live: within 3 bits, scale 0.1, "
+    "members counted, among what existed at each retrieval. The sliders do not change it.",
+    True: "The boost is on for this organization. The window's retrievals are ranked again without the boost that they "
+    "were logged with, which is what switching it off would undo. The sliders do not change it.",
+}
+NEVER = (
+    "The boost is on, but no replayed retrieval was made with it: it was switched on since, the platform has not taken "
+    "notice, or this store does not log it. What it does is unknown until such retrievals are logged."
+)
+SHARES = ("top 5 kept", "self-repetition among the boosted", "disputed among the boosted")
+WEEK = 7
+
+
+def panel(documented: View, scope: Scope) -> None:
+    """The gates and their verdict; ``documented`` are the clusters that are live, at 3 bits."""
+    told = working.wait(
+        "corroboration_shadow", {"disputed": _disputed(documented)}, scope, words="Replaying the log with the boost"
+    )
+    if told is None:
+        return
+    found = Shadow.from_json(told)
+    st.caption(EXPLAINED[found.on])
+    if not found.logged:
+        st.info("No retrieval was logged in this window: the effect is unknown.", icon=":material/search_off:")
+    elif found.on and not found.under:
+        st.info(NEVER, icon=":material/search_off:")
+    else:
+        _effect(found)
+        passed = gates(found)
+        if found.on:
+            _say_on(passed)
+        else:
+            _say(verdict(passed), passed)
+        _table(passed)
+    _ways_on(scope, on=found.on)
+
+
+def _effect(found: Shadow) -> None:
+    """What changed, over the retrievals that the gates judge; and what the replay had to leave out."""
+    lost = "".join(f" {number(count)} not replayed: {words}." for words, count in found.reasons)
+    replayed = f"{number(found.retrievals)} of {counted(found.logged, 'logged retrieval')} replayed"
+    order, top = percent(found.changed, found.judged), percent(found.top_changed, found.judged)
+    lifted = counted(found.boosted, "candidate")
+    if not found.on:
+        st.caption(
+            f"{replayed}.{lost} The boost would have changed the order of {order}, the top 5 of {top}, and lifted "
+            f"{lifted}."
+        )
+        return
+    st.caption(
+        f"{replayed}, {number(found.under)} of them made with the boost.{lost} Of those it changed the order of "
+        f"{order} and the top 5 of {top}, and lifted {lifted}. Without it {counted(found.left, 'observation')} would "
+        f"lose their place in a memory block, and {number(found.entered)} that it kept out would be given instead."
+    )
+
+
+def _disputed(documented: View) -> list[str] | None:
+    """The observations of disputed clusters; None while nobody knows."""
+    if documented.disputed is None:
+        return None
+    held = documented.clusters.cluster
+    return [
+        documented.agreement.ids[row]
+        for row, number_ in enumerate(held.tolist())
+        if number_ >= 0 and documented.disputed[number_]
+    ]
+
+
+def _say(go: bool | None, passed: tuple[Gate, ...]) -> None:  # noqa: FBT001 - the verdict itself
+    if go:
+        st.success("Go: every gate holds.", icon=":material/check_circle:")
+        return
+    failed = "; ".join(_failure(gate) for gate in passed if gate.holds is False)
+    unknown = "; ".join(gate.name for gate in passed if gate.holds is None)
+    if go is False:
+        more = f" Still unknown: {unknown}." if unknown else ""
+        st.error(f"No-go. Failed gates: {failed}.{more}", icon=":material/block:")
+    else:
+        st.warning(f"Not decided yet; still unknown: {unknown}.", icon=":material/hourglass_empty:")
+
+
+def _say_on(passed: tuple[Gate, ...]) -> None:
+    """The same gates for a boost at work: too few retrievals are no reason to switch it off, only none to keep it."""
+    failed = "; ".join(_failure(gate) for gate in passed if gate.holds is False and gate.name != REPLAYED)
+    open_ = "; ".join(gate.name for gate in passed if gate.holds is None or (gate.name == REPLAYED and not gate.holds))
+    if failed:
+        st.error(
+            f"Look again. Failed gates: {failed}. It would not be switched on today."
+            + (f" Not decided: {open_}." if open_ else ""),
+            icon=":material/block:",
+        )
+    elif open_:
+        st.warning(f"Not decided yet; too little is known of: {open_}.", icon=":material/hourglass_empty:")
+    else:
+        st.success("Keep it on: every gate holds.", icon=":material/check_circle:")
+
+
+def _table(passed: tuple[Gate, ...]) -> None:
+    signs = {True: "✓ holds", False: "✕ fails", None: "— unknown"}
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "gate": [gate.name[:1].upper() + gate.name[1:] for gate in passed],
+                "measured": [_told(gate.name, gate.value) for gate in passed],
+                "limit": [f"{'≥' if gate.at_least else '≤'} {_told(gate.name, gate.limit)}" for gate in passed],
+                "holds": [signs[gate.holds] for gate in passed],
+            }
+        ),
+        hide_index=True,
+        key="gates",
+        column_config={
+            "gate": st.column_config.TextColumn("Gate", width=280),
+            "measured": st.column_config.TextColumn("Measured", width=110),
+            "limit": st.column_config.TextColumn("Published limit", width=120),
+            "holds": st.column_config.TextColumn("Verdict", width=100),
+        },
+    )
+
+
+def _failure(gate: Gate) -> str:
+    """A gate with what was measured and its limit: its name alone reads as if it held."""
+    limit = f"at {'least' if gate.at_least else 'most'} {_told(gate.name, gate.limit)}"
+    return f"{gate.name} ({_told(gate.name, gate.value)}, {limit})"
+
+
+def _told(name: str, value: float | None) -> str:
+    if value is None:
+        return MISSING
+    return f"{100 * value:.3g} %" if name in SHARES else digits(value)
+
+
+def flag_address(scope: Scope, new: str) -> dict[str, str]:
+    """Feature flags with the change filled in and previewed on about the same days."""
+    days = "7d" if scope.days <= WEEK else "30d"
+    window = {name: value for name, value in scope_address().items() if name in ("org", "window") and value != "custom"}
+    return window | {"flag": BOOST_ON, "to": new, "days": days}
+
+
+def _ways_on(scope: Scope, *, on: bool) -> None:
+    """The flag change that would end this state, and where other scales are tried."""
+    with st.container(horizontal=True):
+        st.page_link(
+            "feature_flags.py",
+            label="Open the flag change to off with its preview" if on else "Open this flag change with its preview",
+            icon=":material/flag:",
+            query_params=flag_address(scope, "off" if on else "on"),
+        )
+        st.page_link(
+            "what_if.py",
+            label="Try other scales in What-if",
+            icon=":material/tune:",
+            query_params=scope_address() | {"boost": "0" if on else f"{SCALE:g}"},
+        )

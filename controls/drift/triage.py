@@ -1,0 +1,243 @@
+"""Triage of the opened alert: one click or key per decision, what became of it, and its history."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import pandas as pd
+import streamlit as st
+
+from analysis.drift.standing import found_up_to
+from analysis.drift.weighing import SPOKEN, STORED
+from controls import glossary
+from controls.access import NotAllowedError, require
+from controls.drift import messages
+from controls.drift.worklist import SIGNS, neighbours, open_alert, state_of
+from controls.loading import may_write, store
+from controls.messages import MISSING, number
+from queries.drift.triaging import LONGEST_NOTE, LONGEST_OWNER, SetTriage, TriageEntry, history
+from queries.engine import LIST
+from queries.once import Outcome, make
+from queries.scope import Reach, is_storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from analysis.drift.alerts import Listed, State, Verdict
+    from controls.access import Principal
+    from controls.drift.gathering import Drift
+
+TOLD, NOTE, OWNER, DAYS = "triage_told", "triage_note", "triage_owner", "triage_days"
+SNOOZES = {1: "1 day", 7: "1 week", 30: "30 days", 90: "90 days"}
+VERDICTS = {"older": "the older is right", "newer": "the newer is right", "both": "both hold, each in its scope"}
+# label, state, verdict, key; R and C are the browser's and Streamlit's own
+DECISIONS: tuple[tuple[str, State, Verdict | None, str], ...] = (
+    ("Acknowledge", "acknowledged", None, "A"),
+    ("Investigate", "investigating", None, "I"),
+    ("False positive", "false positive", None, "F"),
+    ("Resolve: older is right", "resolved", "older", "1"),
+    ("Resolve: newer is right", "resolved", "newer", "2"),
+    ("Resolve: both, in their scope", "resolved", "both", "3"),
+)
+ALERTS: dict[str, Callable[..., Any]] = {
+    "applied": st.success, "already": st.success, "conflict": st.warning, "unknown": st.warning,
+}  # fmt: skip
+
+
+def steps(found: Drift, one: Listed | None) -> None:
+    """Previous, next and close, by click or key."""
+    before, after = neighbours(found, one)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(
+            "Previous", key="previous_alert", shortcut="P", disabled=before is None, on_click=open_alert, args=(before,)
+        )
+        st.button("Next", key="next_alert", shortcut="N", disabled=after is None, on_click=open_alert, args=(after,))
+        st.button("Close", key="close_alert", shortcut="Esc", on_click=open_alert, args=(None,), type="tertiary")
+        names = [each.fingerprint for each in found.listed]
+        listed = one is not None and one.fingerprint in names
+        place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
+        st.caption(f"alert {number(place)} of {number(len(names))}" if listed else "not in the list as filtered")
+
+
+def panel(found: Drift, one: Listed, principal: Principal) -> None:
+    """Where the alert stands, the decisions someone may take, and what was decided before."""
+    _told(one)
+    triage = one.triage
+    st.text(_stands(one, found))
+    earlier = found.earlier.get((one.older.id, one.newer.id))
+    if earlier is not None:
+        state = SPOKEN.get(earlier.state, earlier.state)
+        st.text(
+            f"↻ A text has changed since an earlier alert about the same two observations was marked {state} by "
+            f"{earlier.changed_by}, {earlier.changed_at:%-d %b %Y %H:%M} UTC. This is a new alert."
+        )
+    if triage.note:
+        st.text(f"Note: {triage.note}")
+    if not principal.may("operator"):
+        messages.triage_needs_an_operator()
+    elif not (found.kept.triage and may_write()):
+        messages.triage_read_only(found.kept)
+    else:
+        _decide(found, one, principal)
+    _history(found, one)
+
+
+def _stands(one: Listed, found: Drift) -> str:
+    triage = one.triage
+    said = [state_of(one, found)]
+    if triage.verdict is not None:
+        said.append(VERDICTS[triage.verdict])
+    if triage.state == "snoozed" and triage.snoozed_until is not None:
+        said.append(f"until {triage.snoozed_until:%-d %b %Y}")
+    if triage.owner:
+        said.append(f"owner {triage.owner}")
+    if triage.changed_at is not None:
+        said.append(f"by {triage.changed_by}, {triage.changed_at:%-d %b %Y %H:%M} UTC")
+    return " · ".join(said)
+
+
+def _decide(found: Drift, one: Listed, principal: Principal) -> None:
+    version = f"{one.fingerprint[:8]}_{one.triage.version}"
+    seen = (found.scope.org or "", one, found.wanted.threshold, _request(version), version)
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        st.text_input(
+            "Note", one.triage.note, key=f"{NOTE}_{version}", max_chars=LONGEST_NOTE, width=420,
+            placeholder="Why; kept in the history",
+        )  # fmt: skip
+        st.text_input(
+            "Owner", one.triage.owner or principal.name, key=f"{OWNER}_{version}", max_chars=LONGEST_OWNER, width=200
+        )
+        st.button(
+            "Save note and owner", key=f"decide_note_{version}", on_click=_clicked,
+            args=(seen, one.triage.state, one.triage.verdict), help=glossary.NOTE_ALONE,
+        )  # fmt: skip
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for label, state, verdict, key in DECISIONS:
+            st.button(
+                label, key=f"decide_{state}_{verdict}_{version}", shortcut=key, on_click=_clicked,
+                args=(seen, state, verdict), disabled=(state, verdict) == (one.triage.state, one.triage.verdict),
+            )  # fmt: skip
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        st.selectbox("Snooze for", SNOOZES, 1, format_func=SNOOZES.__getitem__, key=f"{DAYS}_{version}", width=130)
+        st.button("Snooze", key=f"decide_snoozed_{version}", on_click=_clicked, args=(seen, "snoozed", None, True))
+        if one.triage.version:
+            st.button("Reopen as new", key=f"decide_new_{version}", on_click=_clicked, args=(seen, "new", None))
+
+
+def _request(version: str) -> UUID:
+    """One request id per alert and version seen: a second click is the same request, a new version another."""
+    name = f"triage_request_{version}"
+    made: UUID = st.session_state.setdefault(name, uuid4())
+    return made
+
+
+Seen = tuple[str, "Listed", float, UUID, str]
+
+
+def _clicked(seen: Seen, state: State, verdict: Verdict | None, snooze: bool = False) -> None:  # noqa: FBT001, FBT002 - a button's argument
+    note = str(st.session_state.get(f"{NOTE}_{seen[4]}") or "")
+    owner = str(st.session_state.get(f"{OWNER}_{seen[4]}") or "").strip()
+    days = int(st.session_state.get(f"{DAYS}_{seen[4]}") or 1) if snooze else None
+    outcome = decide(seen, state, verdict, note=note, owner=owner or None, days=days)
+    before = st.session_state.get(TOLD)
+    # a second click of the same decision does not hide that the first one worked
+    if outcome.kind == "already" and before is not None and before[0] == seen[1].fingerprint:
+        return
+    st.session_state[TOLD] = (seen[1].fingerprint, outcome)
+
+
+def decide(
+    seen: Seen,
+    state: State,
+    verdict: Verdict | None,
+    *,
+    note: str = "",
+    owner: str | None = None,
+    days: int | None = None,
+) -> Outcome[TriageEntry]:
+    """Save a decision in the name of whoever takes it; the role is asked of the store anew.
+
+    A snooze lasts ``days`` from now; without them it ends when it would have ended.
+    """
+    org, one, threshold, request, _ = seen
+    try:
+        principal = require("operator", org)
+    except NotAllowedError as error:
+        return Outcome("refused", f"Nothing was saved. {error}")
+    if not is_storable(note) or not is_storable(owner or ""):
+        return Outcome("refused", "Nothing was saved: the note or owner holds a character that cannot be stored.")
+    note = note.strip()
+    if len(note) > LONGEST_NOTE or len(owner or "") > LONGEST_OWNER:
+        return Outcome(
+            "refused",
+            f"Nothing was saved: a note has at most {LONGEST_NOTE} characters, an owner {LONGEST_OWNER}. Shorten it.",
+        )
+    until = one.triage.snoozed_until if state == "snoozed" else None
+    if days is not None:
+        until = datetime.now(UTC) + timedelta(days=days)
+    # an alert that was found at one threshold alone may well be found at higher ones
+    up_to = one.most if one.most > one.least else found_up_to(store(), org, one)
+    change = SetTriage(
+        org, one.fingerprint, one.triage.version, STORED.get(state, state), request, principal.name,
+        one.older.id, one.newer.id, one.kind.value, up_to, threshold, verdict, owner, note, until,
+    )  # fmt: skip
+    return make(store(), Reach((org,)), change, "triage")
+
+
+def _told(one: Listed) -> None:
+    fingerprint, outcome = st.session_state.get(TOLD, (None, None))
+    if outcome is None or fingerprint != one.fingerprint:
+        return
+    ALERTS.get(outcome.kind, st.error)(outcome.sentence)
+    last = outcome.last
+    if last is not None:
+        st.text(f"{_line(last)}, {last.changed_at:%-d %b %Y %H:%M:%S} UTC")
+
+
+def _line(entry: TriageEntry) -> str:
+    old, new = (SPOKEN.get(state, state) for state in (entry.old_state, entry.new_state))
+    verdict = f", {VERDICTS[entry.verdict]}" if entry.verdict in VERDICTS else ""
+    return f"{old} → {new}{verdict} by {entry.actor}"
+
+
+def _history(found: Drift, one: Listed) -> None:
+    if not one.triage.version or not found.kept.triage:
+        return
+    with store().reading(found.scope.reach, LIST, name="triage history") as snapshot:
+        entries = history(snapshot, found.scope.org or "", one.fingerprint)
+    rows = pd.DataFrame(
+        {
+            "when": [entry.changed_at for entry in entries],
+            "change": [_change(entry) for entry in entries],
+            "by": [entry.actor for entry in entries],
+            "owner": [entry.owner or "" for entry in entries],
+            "note": [entry.note for entry in entries],
+            "until": [entry.snoozed_until for entry in entries],
+            "threshold": [entry.threshold for entry in entries],
+        }
+    ).astype({"when": "datetime64[us, UTC]", "until": "datetime64[us, UTC]"})
+    if rows["until"].isna().all():
+        rows = rows.drop(columns="until")
+    moment = "D MMM YYYY, HH:mm"
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key="triage_history",
+        column_config={
+            "when": st.column_config.DatetimeColumn("When (UTC)", format=moment, timezone="UTC", width=140),
+            "change": st.column_config.TextColumn("Change", width=290),
+            "by": st.column_config.TextColumn("By", width=120),
+            "owner": st.column_config.TextColumn("Owner", width=120),
+            "note": st.column_config.TextColumn("Note", width=300),
+            "until": st.column_config.DatetimeColumn("Until (UTC)", format=moment, timezone="UTC"),
+            "threshold": st.column_config.NumberColumn("Threshold", format="%.2f", width=80),
+        },
+    )
+
+
+def _change(entry: TriageEntry) -> str:
+    new: State = SPOKEN.get(entry.new_state, entry.new_state)  # type: ignore[arg-type]
+    verdict = f": {VERDICTS[entry.verdict]}" if entry.verdict in VERDICTS else ""
+    return f"{SIGNS.get(new, MISSING)}{verdict}"

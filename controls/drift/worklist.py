@@ -1,0 +1,184 @@
+"""The worklist: alerts by harm, severity as its parts, how far each reached agents; a row's button opens it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from charts.look import DISPUTED
+from controls import glossary
+from controls.address import say
+from controls.drift import filters
+from controls.links import clicked
+from controls.loading import store
+from controls.messages import MISSING, counted, number
+from queries.drift.observed import Texts
+from queries.engine import LIST
+from queries.scope import isolated
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.column_types import ColumnConfig
+
+    from analysis.drift.alerts import Listed
+    from controls.drift.gathering import Drift
+    from queries.drift.observed import TextRow
+
+PAGE = 50
+SNIPPET = 300  # characters of a statement in the list
+LONGEST_WORD = 22  # characters of an evidence word in the list
+ROW, HEAD = 35, 38  # pixels
+HEIGHT = 668  # beside the filters, which are as tall
+SIGNS = {
+    "new": "● new",
+    "acknowledged": "◐ acknowledged",
+    "investigating": "◑ investigating",
+    "resolved": "✓ resolved",
+    "false positive": "✕ false positive",
+    "snoozed": "◌ snoozed",
+}
+REOPENED = "↻ reopened"
+
+
+def state_of(one: Listed, found: Drift) -> str:
+    """Where triage stands, with a sign; an alert that was judged under other words is marked."""
+    reopened = one.triage.state == "new" and (one.older.id, one.newer.id) in found.earlier
+    return REOPENED if reopened else SIGNS[one.triage.state]
+
+
+def open_alert(fingerprint: str | None) -> None:
+    """Put an alert into the address, or take it out."""
+    say(alert=fingerprint)
+
+
+def worklist(found: Drift) -> None:
+    """One page of the listed alerts, worst first."""
+    pages = max(1, -(-len(found.listed) // PAGE))
+    page = min(filters.page() or 1, pages)
+    rows = found.listed[(page - 1) * PAGE : page * PAGE]
+    texts = _texts(found, rows)
+    older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
+    fingerprints = tuple(one.fingerprint for one in rows)
+    chosen = filters.opened()
+    shown = pd.DataFrame(
+        {
+            "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
+            "harm": [one.harm for one in rows],
+            "conflict": [f"{_words(one, 'older')} ↔ {_words(one, 'newer')}" for one in rows],
+            "older": older,
+            "newer": newer,
+            "state": [state_of(one, found) for one in rows],
+            "kind": [one.kind.value for one in rows],
+            "both": [_counted(one.both_injected) for one in rows],
+            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
+            "severity": [one.severity for one in rows],
+            "parts": [[dict(one.parts).get(name, 0.0) for name in glossary.SEVERITY_PARTS] for one in rows],
+            **{name: [dict(one.parts).get(name) for one in rows] for name in glossary.SEVERITY_PARTS},
+            "overlap": [one.overlap for one in rows],
+            "arose": [one.newer.created_at for one in rows],
+            "agents": [" / ".join((one.older.agent_id or MISSING, one.newer.agent_id or MISSING)) for one in rows],
+            "project": [one.project_id for one in rows],
+            "owner": [one.triage.owner or "" for one in rows],
+            "fingerprint": fingerprints,
+        }
+    ).astype({"arose": "datetime64[us, UTC]"})
+    st.caption(
+        f"{counted(len(found.listed), 'alert')}, the most harmful first"
+        + (f": {number((page - 1) * PAGE + 1)} to {number((page - 1) * PAGE + len(rows))}." if pages > 1 else ".")
+        + (f" Chosen among the {number(len(found.every))} most severe of {number(found.total)}." * bool(found.left_out))
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key=f"worklist_{page}",
+        height=min(HEIGHT, HEAD + ROW * len(rows)),
+        column_config={
+            "open": st.column_config.ButtonColumn(
+                "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
+            ),
+            "state": st.column_config.TextColumn("State", width=112),
+            "harm": _bar("Harm", glossary.HARM),
+            "severity": _bar("Severity", glossary.SEVERITY),
+            "parts": st.column_config.BarChartColumn(
+                "Parts",
+                width=70,
+                y_min=0,
+                y_max=1,
+                color=DISPUTED,
+                help=glossary.SEVERITY_IN_PARTS,
+            ),
+            "kind": st.column_config.TextColumn("Kind", width=90),
+            "conflict": st.column_config.TextColumn("Conflict", width=150, help=glossary.CONFLICT_WORDS),
+            "older": st.column_config.TextColumn("Older says", width=190),
+            "newer": st.column_config.TextColumn("Newer says", width=190),
+            "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
+            "injected": st.column_config.TextColumn("Injected", width=75, help=glossary.SIDES_INJECTED),
+            **{
+                name: st.column_config.NumberColumn(name.capitalize(), width=85, format="%.2f", help=explained)
+                for name, explained in glossary.SEVERITY_PARTS.items()
+            },
+            "overlap": st.column_config.NumberColumn("Overlap", width=75, format="%.2f", help=glossary.CLAIM_OVERLAP),
+            "arose": st.column_config.DatetimeColumn(
+                "Arose (UTC)", format="D MMM YYYY", timezone="UTC", width=105, help=glossary.AROSE
+            ),
+            "agents": st.column_config.TextColumn("Agents, older / newer", width=170),
+            "project": st.column_config.TextColumn("Project", width=100),
+            "owner": st.column_config.TextColumn("Owner", width=100),
+            "fingerprint": st.column_config.TextColumn("Fingerprint", width=120),
+        },
+    )
+    if pages > 1:
+        key = f"pick_page_{page}"  # begins at the address's page; a value set beforehand is warned about
+        st.pagination(pages, default=page, key=key, on_change=_turned, args=(key,))
+
+
+def neighbours(found: Drift, one: Listed | None) -> tuple[str | None, str | None]:
+    """The alerts before and after one by harm, also where it has just left the list; the first, where it is unknown."""
+    if one is None:
+        return None, found.listed[0].fingerprint if found.listed else None
+    place = (-one.harm, one.fingerprint)
+    keys = [(-each.harm, each.fingerprint) for each in found.listed]
+    before, after = bisect_left(keys, place), bisect_right(keys, place)
+    return keys[before - 1][1] if before else None, keys[after][1] if after < len(keys) else None
+
+
+def _bar(label: str, explained: str) -> ColumnConfig:
+    return st.column_config.ProgressColumn(
+        label, width=90, format="%.3g", min_value=0, max_value=100, help=explained, color=DISPUTED
+    )
+
+
+def _turned(key: str) -> None:
+    page = st.session_state[key]
+    say(page=None if page == 1 else str(page))
+
+
+def _clicked(fingerprints: tuple[str, ...]) -> None:
+    if (fingerprint := clicked("open_alert", fingerprints)) is not None:
+        open_alert(fingerprint)
+
+
+def _texts(found: Drift, rows: tuple[Listed, ...]) -> dict[str, TextRow]:
+    ids = tuple(sorted({side.id for one in rows for side in (one.older, one.newer)}))
+    with store().reading(found.scope.reach, LIST, name="worklist") as snapshot:
+        return Texts(found.scope, ids, SNIPPET).ask(snapshot)
+
+
+def _snippet(texts: dict[str, TextRow], one: Listed, side: str) -> str:
+    row = texts.get((one.older if side == "older" else one.newer).id)
+    if row is None:
+        return "no longer stored"
+    return " ".join(row.content.split()) + ("…" if row.characters > len(row.content) else "")
+
+
+def _words(one: Listed, side: str) -> str:
+    """The words of one side that the finding rests on, each cut where it is long."""
+    words = (" ".join(word.text.split()) for word in one.evidence if word.side == side)
+    cut = (word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…" for word in words)
+    return ", ".join(map(isolated, cut)) or MISSING
+
+
+def _counted(value: int | None) -> str:
+    return MISSING if value is None else number(value)

@@ -1,0 +1,175 @@
+"""The last step of a change: old and new listed, a reason, one confirm; and what became of each change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from controls import glossary, messages
+from controls.access import NotAllowedError, require
+from controls.address import say
+from controls.flags.preview import in_a_line
+from controls.loading import store
+from queries.flags.applying import change_flag, settle
+from queries.flags.change import LONGEST_REASON, Outcome, SetFlag
+from queries.flags.registry import known_flag
+from queries.scope import Reach, is_storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from uuid import UUID
+
+    from queries.flags.change import FlagEntry
+    from queries.flags.registry import State
+
+SOURCE = "feature_flags/1"
+SENT, NOBODY = "flag_changes_sent", "nobody"
+PATIENCE = 10.0  # seconds a run waits for changes that another one makes
+FEW, LIST_HEIGHT = 4, 320
+ALERTS: dict[str, Callable[..., Any]] = {
+    "applied": st.success,
+    "already": st.success,
+    "conflict": st.warning,
+    "unknown": st.warning,
+}
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A change that was shown and not yet confirmed; its request id was made when it was shown."""
+
+    org_id: str
+    name: str
+    flag: str
+    seen: State
+    new: State
+    request_id: UUID
+    preview: Mapping[str, Any] | None = None
+    reverts_id: int | None = None
+
+    def said(self, reason: str, actor: str) -> SetFlag:
+        """The change with its reason and whoever makes it."""
+        return SetFlag(
+            self.org_id, self.flag, self.seen, self.new, reason, self.request_id, actor, SOURCE, self.preview,
+            self.reverts_id,
+        )  # fmt: skip
+
+
+@dataclass(eq=False)
+class Sent:
+    """Changes that were confirmed, and what became of each.
+
+    A connection that is cut ends the run that makes them at its next word to Streamlit, and what that run would have
+    kept is lost; this is kept before, filled while they are made, and told by the run that comes after.
+    """
+
+    staged: list[Staged]
+    reason: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    over: Event = field(default_factory=Event)
+
+    def make(self) -> Sent:
+        """Make each change on its own; the role is asked of the store for every one."""
+        try:
+            for each in self.staged:
+                self.outcomes.append(_apply(each, self.reason))
+        finally:
+            self.over.set()
+        return self
+
+    def told(self) -> list[Outcome]:
+        """What became of each; what a run did not live to say is looked up."""
+        for number in range(len(self.outcomes), len(self.staged)):
+            self.check(number)
+        return self.outcomes
+
+    def check(self, number: int) -> None:
+        """Look up what became of a change; this writes nothing."""
+        each = self.staged[number]
+        self.outcomes[number : number + 1] = [settle(store(), Reach((each.org_id,)), each.said(self.reason, NOBODY))]
+
+
+@st.dialog("Confirm the change", width="medium")
+def confirm(staged: list[Staged]) -> None:
+    """List every change from old to new; nothing is made without a reason."""
+    with st.container(height=LIST_HEIGHT if len(staged) > FEW else "content", border=len(staged) > FEW):
+        for each in staged:
+            known = known_flag(each.flag)
+            st.text(
+                f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
+                f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
+            )
+    reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
+    with st.form("confirm_flags", border=False):
+        start = "" if reverted is None else f"Revert of change {reverted}"
+        reason = st.text_area("Reason", start, max_chars=LONGEST_REASON, key="flag_reason", help=glossary.REASON)
+        sent = st.form_submit_button(f"Confirm {messages.counted(len(staged), 'change')}", type="primary")
+    if not sent:
+        return
+    if not reason.strip() or not is_storable(reason):
+        st.error("A reason is needed: whoever looks at this later has nothing else to go by.")
+        return
+    send(staged, reason)
+    st.rerun()
+
+
+def send(staged: list[Staged], reason: str) -> Sent:
+    """Make the changes, once: a second click of the same confirm waits for what the first one does."""
+    known: Sent | None = st.session_state.get(SENT)
+    if known is not None and known.staged == staged:
+        known.over.wait(PATIENCE)
+        return known
+    st.session_state[SENT] = sent = Sent(staged, reason)
+    return sent.make()
+
+
+def _apply(staged: Staged, reason: str) -> Outcome:
+    try:
+        principal = require("operator", staged.org_id)
+    except NotAllowedError as error:
+        return Outcome(staged.said(reason, NOBODY), "refused", f"Nothing was changed. {error}")
+    return change_flag(store(), Reach((staged.org_id,)), staged.said(reason, principal.name))
+
+
+def show_outcomes() -> None:
+    """What became of the last confirm, each change by its organization."""
+    sent: Sent | None = st.session_state.get(SENT)
+    if sent is None:
+        return
+    if not sent.over.wait(PATIENCE):
+        st.warning("The change is still being made. Look again in a moment; looking changes nothing.")
+        st.button("Look again", key="look_again")
+        return
+    for number, (each, told) in enumerate(zip(sent.staged, sent.told(), strict=True)):
+        with st.container(border=len(sent.staged) > 1):
+            st.text(f"{each.name} · {each.flag}: {each.seen} → {each.new}")
+            ALERTS.get(told.kind, st.error)(told.sentence)
+            if told.entry is not None:
+                st.text(_written(told.entry))
+                st.button(
+                    "Show it in the history, to revert it or send its link", key=f"show_{number}", type="tertiary",
+                    icon=":material/history:", on_click=say, kwargs={"change": str(told.entry.id)},
+                )  # fmt: skip
+            if told.found is not None:
+                st.text(_found(told))
+            if told.kind == "unknown":
+                st.button("Check again", key=f"check_{number}", on_click=sent.check, args=(number,))
+    st.button("Done", key="outcomes_seen", on_click=lambda: st.session_state.pop(SENT, None))
+
+
+def _written(entry: FlagEntry) -> str:
+    return f"Change {entry.id}, {entry.at:%-d %b %Y %H:%M:%S} UTC by {entry.actor}"
+
+
+def _found(told: Outcome) -> str:
+    """Who changed what and when, or since when it must have been something else."""
+    now = f"It is {told.found} now. "
+    last = told.last
+    if last is None:
+        return f"{now}Set outside this dashboard: the audit has no change of it."
+    if told.outside:
+        return f"{now}Set outside this dashboard since {last.at:%-d %b %Y %H:%M:%S} UTC."
+    return f"{now}{last.old} → {last.new} by {last.actor}, {last.at:%-d %b %Y %H:%M:%S} UTC: {last.reason}"

@@ -1,0 +1,162 @@
+"""What a change of a flag would have done to the retrievals of the last days, before anyone makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from controls import glossary, working
+from controls.loading import flip_preview
+from controls.messages import MISSING, digits, number, percent
+from controls.scope import scope_address
+from queries.errors import StoreError
+from queries.flags.registry import known_flag
+from queries.scope import Scope
+from retrieval.pipelines import BOOST_ON
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controls.flags.states import Organization
+    from queries.flags.registry import State
+    from queries.scope import Reach
+
+AGAIN = "Ranking the logged retrievals again"
+FEW = 3  # organizations whose previews a page makes itself; more are the worker's
+KEPT = 300  # seconds
+MEANWHILE = "no preview: the flag was changed meanwhile"
+SAME = "means the same: no effect on ranking"
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """One organization's preview: its figures as the audit keeps them, or why there are none."""
+
+    figures: Mapping[str, Any] | None = None
+    note: str | None = None
+
+
+def previews(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen] | None:
+    """A preview per organization; None while a worker is still at those of many, which is then drawn."""
+    if len(orgs) > FEW:
+        return _of_many(reach, orgs, flag, new, days)
+    with st.spinner(AGAIN, show_time=True):
+        return {org.id: foresee(reach, org.id, flag, (org.cells[flag].state, new), days) for org in orgs}
+
+
+def foresee(reach: Reach, org: str, flag: str, change: tuple[State, State], days: int) -> Foreseen:
+    """One organization's preview; a state that amounts to the present one needs none."""
+    old, new = change
+    if _same(flag, old, new):
+        return Foreseen(note=SAME)
+    try:
+        return _told(flip_preview(last_days(reach, days, org), flag, old).to_json(), flag, new)
+    except StoreError as error:
+        return Foreseen(note=f"no preview: {error.sentence}")
+
+
+def last_days(reach: Reach, days: int, org: str | None = None) -> Scope:
+    """The days up to the end of this hour, so that whoever asks again within it asks the same."""
+    until = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    return Scope(reach, until - timedelta(days=days), until, org)
+
+
+def _of_many(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen] | None:
+    """The same in one run of the worker, which can be stopped: then a change goes without."""
+    seen = {org.id: org.cells[flag].state for org in orgs if not _same(flag, org.cells[flag].state, new)}
+    params, scope = {"flag": flag, "seen": seen}, last_days(reach, days)
+    # kept for the hour whatever is logged meanwhile: begun anew between preview and confirmation, a click would be lost
+    version = scope.until.isoformat()
+    found = working.wait("flag_flips", params, scope, words=AGAIN, version=version) if seen else {}
+    if found is None:
+        why = working.given_up("flag_flips", params, scope)
+        if why is None:
+            return None
+        found = {org: {"failed": why} for org in seen}
+    told = {org: _read(each, flag, new) for org, each in found.items()}
+    return {org.id: told.get(org.id, Foreseen(note=SAME)) for org in orgs}
+
+
+def _read(found: Mapping[str, Any], flag: str, new: State) -> Foreseen:
+    return Foreseen(note=f"no preview: {found['failed']}") if "failed" in found else _told(found["figures"], flag, new)
+
+
+def _same(flag: str, old: State, new: State) -> bool:
+    return known_flag(flag).is_on(old) == known_flag(flag).is_on(new)
+
+
+def _told(figures: Mapping[str, Any], flag: str, new: State) -> Foreseen:
+    # the replay reads the flag itself: by then it may be another than was shown here
+    turned = known_flag(flag).effect(new).startswith(figures["effect"])
+    return Foreseen(figures) if turned else Foreseen(note=MEANWHILE)
+
+
+def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[str, Foreseen]) -> None:
+    """One row per organization, old to new, with what the flip would have changed."""
+    rows = [
+        {
+            "organization": org.name,
+            "change": f"{org.cells[flag].state} → {new}",
+            **in_figures(found[org.id].figures),
+            "note": found[org.id].note or note(found[org.id].figures),
+        }
+        for org in orgs
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="flag_previews",
+        column_config={
+            "organization": st.column_config.TextColumn("Organization", width=190),
+            "change": st.column_config.TextColumn("Change", width=115),
+            "replayed": st.column_config.TextColumn("Replayed", width=110, help=glossary.REPLAYED_OF_LOGGED),
+            "top": st.column_config.TextColumn("Top 5 changed", width=115),
+            "flips": st.column_config.TextColumn("Flips", width=80, help=glossary.FLAG_PREVIEW),
+            "per_100": st.column_config.TextColumn("Flips per 100", width=110),
+            "rbo": st.column_config.TextColumn("RBO", width=75, help=glossary.RBO),
+            "note": st.column_config.TextColumn("Note", width="large"),
+        },
+    )
+    st.caption(glossary.FLAG_PREVIEW)
+    if flag == BOOST_ON and new == "on" and len(orgs) == 1:
+        st.page_link(
+            "corroboration.py",
+            label="Whether that is good enough: go or no-go, gate by gate",
+            icon=":material/groups:",
+            query_params=scope_address() | {"org": orgs[0].id, "show": "shadow"},
+        )
+
+
+def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
+    """The figures of a preview or of what came of it, as they are shown."""
+    if figures is None or "retrievals" not in figures:
+        return dict.fromkeys(("replayed", "top", "flips", "per_100", "rbo"), MISSING)
+    replayed, flips = figures["retrievals"], figures["entered"] + figures["left"]
+    return {
+        "replayed": f"{number(replayed)} of {number(figures['logged'])}",
+        "top": percent(figures["top_changed"], replayed),
+        "flips": number(flips) if replayed else MISSING,
+        "per_100": digits(100 * flips / replayed if replayed else None),
+        "rbo": MISSING if figures["rbo"] is None else f"{figures['rbo']:.3f}",
+    }
+
+
+def note(figures: Mapping[str, Any] | None) -> str:
+    """What keeps a preview from being whole."""
+    if figures is None:
+        return ""
+    if not figures["logged"]:
+        return "nothing was logged in these days: the effect is unknown"
+    return "; ".join(f"{number(count)} not replayed: {reason}" for reason, count in figures["reasons"] if count)
+
+
+def in_a_line(figures: Mapping[str, Any] | None) -> str:
+    """A preview in one line, for the list that is confirmed."""
+    told = in_figures(figures)
+    if told["per_100"] == MISSING:
+        return "Effect on ranking: none, or unknown"
+    return f"Preview: {told['per_100']} flips per 100 retrievals, top 5 changed in {told['top']}"

@@ -1,0 +1,114 @@
+"""What got worse since the window before: one sentence with where to look, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from analysis.health.change import worst_first
+from controls.health.words import SIGNS, change, passage, shown
+from controls.links import go
+from controls.messages import window_before
+from queries.flags.registry import FLAGS
+
+if TYPE_CHECKING:
+    from analysis.health.change import Compared
+    from controls.health.answers import Memory
+    from queries.scope import Scope
+
+Way = tuple[str, str, dict[str, str]]
+LONGER = {7: 30, 30: 90}  # days: what came slowly shows in a longer window
+NAMED = 3  # measures in the sentence; more would be a table
+# Measure: page, what its link says, and what the address says there.
+WAYS: dict[str, Way] = {
+    "accepted": ("feedback_impact.py", "How sessions ended", {"part": "outcomes"}),
+    "misled": ("health.py", "What misled them", {"part": "top", "kind": "misleading"}),
+    "empty": ("health.py", "What reaches agents", {"part": "coverage"}),
+    "duplicates": ("corroboration.py", "Who says the same", {}),
+    "never": ("health.py", "What reaches agents", {"part": "coverage"}),
+    "stale": ("health.py", "What reaches agents", {"part": "coverage"}),
+    "collapsed": ("health.py", "Lowest weights", {"part": "top", "kind": "lowest"}),
+    "coverage": ("health.py", "Who writes the log", {"part": "runs"}),
+    "integrity": ("feedback_impact.py", "The retrievals themselves", {}),
+    "lost": ("health.py", "Who writes the log", {"part": "runs"}),
+}
+BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
+
+
+def sentence(memory: Memory, scope: Scope) -> None:
+    """What got noticeably worse, with ways to it; where nothing did, that, and what chance alone explains."""
+    period = window_before(scope.days)
+    if all(each.before is None for each in memory.compared):
+        st.caption(f"Nothing was stored or logged in {period}, so no change can be told.")
+        return
+    worse = worst_first(memory.compared)
+    if not worse:
+        st.markdown(f":green[●] Nothing got noticeably worse than in {period}.{_also(memory.compared)}")
+        longer = LONGER.get(scope.days)
+        back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
+        _ways([*back, *_steered(memory, scope)])
+        return
+    told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
+    more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
+    st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared)}")
+    steered = _steered(memory, scope)
+    # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
+    ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else {})
+    _ways([*steered, *{ways[each.measure.name][:2]: ways[each.measure.name] for each in worse[:NAMED]}.values()])
+
+
+def _ways(ways: list[Way]) -> None:
+    """Links to where to look; a flag that someone turned in either window comes first: often that is the reason."""
+    if not ways:
+        return
+    with st.container(horizontal=True, gap="small"):
+        for number, (page, label, said) in enumerate(ways):
+            st.button(
+                label, key=f"way_{number}", type="tertiary", icon=":material/arrow_forward:", on_click=go, args=(page,),
+                kwargs=said,
+            )  # fmt: skip
+
+
+def _steered(memory: Memory, scope: Scope) -> list[Way]:
+    if "steered" not in memory.earlier.frames:
+        return []
+    changes = memory.earlier.frames["steered"]
+    recent = changes[(changes["changed_at"] >= scope.before().since) & (changes["changed_at"] < scope.until)]
+    if len(recent) > 1:
+        return [("feature_flags.py", f"{len(recent)} changes of flags in these days", {})]
+    known = {flag.name: flag for flag in FLAGS}
+    where = "" if scope.org is not None else " in one organization"
+    return [
+        ("feature_flags.py", f"Since {at:%-d %b}: {known[flag].effect(new)}{where}", {"change": str(id_)})
+        for id_, flag, new, at in recent[["id", "flag", "new", "changed_at"]].itertuples(index=False)
+        if flag in known
+    ]
+
+
+def _also(compared: tuple[Compared, ...]) -> str:
+    """What sessions did, where that is no news: an operator was asked about nothing else."""
+    accepted = next(each for each in compared if each.measure.name == "accepted")
+    if accepted.meaning == "chance":
+        return f" Sessions accepted {passage(accepted)}: chance alone explains that."
+    if accepted.meaning in ("same", "better"):
+        return f" Sessions accepted {passage(accepted)}."
+    return ""
+
+
+def to_do(memory: Memory) -> None:
+    """What to do about whatever needs a hand or got worse, in whole sentences; the table has room for a few words."""
+    bands = {each.check.name: each.band for each in memory.checks}
+    by_band = {
+        name: [each for each in memory.compared if bands.get(each.measure.name) == name] for name in ("red", "watch")
+    }
+    wanted = [*by_band["red"], *by_band["watch"]]
+    wanted += [each for each in worst_first(memory.compared) if each not in wanted]
+    if wanted:
+        st.markdown("**What to do**")
+    for each in wanted:
+        band = bands.get(each.measure.name)
+        told = [change(each), *([] if band is None else [SIGNS[band]])]
+        st.markdown(
+            f"- **{each.measure.label} {shown(each.measure, each.now)}** ({', '.join(told)}). {each.measure.todo}"
+        )

@@ -1,0 +1,144 @@
+"""Health's head: which part is shown, how far the log is to be trusted, five figures, and the checks as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pandas as pd
+import streamlit as st
+
+from analysis.health.checks import finding
+from controls import glossary, messages
+from controls.address import said, say
+from controls.figures import Figure, in_a_row
+from controls.health.words import SIGNS, change, limits, shown
+from controls.messages import counted
+from controls.trust import Trust
+
+if TYPE_CHECKING:
+    from analysis.health.change import Compared
+    from analysis.health.checks import Judged
+    from controls.health.answers import Memory
+    from queries.scope import Scope
+    from queries.shape import LogShape
+
+PARTS = {
+    "memory": "Memory",
+    "top": "Top observations",
+    "budget": "Context budget",
+    "coverage": "Coverage",
+    "runs": "Runs and writers",
+    "system": "System",
+}
+HEAD = {
+    "accepted": "Accepted",
+    "never": "Never retrieved",
+    "collapsed": "Collapsed",
+    "coverage": "Log coverage",
+    "aggregation": "Aggregation age",
+}
+COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
+
+
+def chosen_part() -> str:
+    """Which part of the page is shown."""
+    value = said("part")
+    return value if value in PARTS else next(iter(PARTS))
+
+
+def choose_part() -> None:
+    """The control that switches the part."""
+    st.session_state["pick_part"] = chosen_part()
+    st.segmented_control(
+        "Part", PARTS, format_func=PARTS.__getitem__, key="pick_part", on_change=_picked, args=("part", PARTS),
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def choose(name: str, label: str, options: dict[str, str]) -> str:
+    """A choice inside a part, kept in the address; the first is the default."""
+    value = said(name)
+    chosen = value if value in options else next(iter(options))
+    st.session_state[f"pick_{name}"] = chosen
+    st.segmented_control(
+        label, options, format_func=options.__getitem__, key=f"pick_{name}", on_change=_picked, args=(name, options),
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    return chosen
+
+
+def _picked(name: str, options: dict[str, str]) -> None:
+    value = st.session_state[f"pick_{name}"]
+    say(**{name: None if value == next(iter(options)) else value})
+
+
+def trust_of(memory: Memory, shape: LogShape, scope: Scope) -> Trust:
+    """What the log's own counts say, and which figures this store cannot give."""
+    log = memory.found.frames.get("log")
+    newest = pd.NaT if log is None or log.empty else log["newest"].max()
+    degraded = [] if shape.retrieval_id else ["this store logs no retrieval id: lost retrievals cannot be counted"]
+    if memory.found.failed:
+        degraded.append(f"{counted(len(memory.found.failed), 'question')} could not be answered")
+    counts = {name: int(memory.counts.get(name, 0)) for name in ("truncated", "repeated", "unusable")}
+    rows, retrievals = (None if log is None else int(memory.counts.get(name, 0)) for name in ("log_rows", "retrievals"))
+    return Trust(
+        as_of=memory.found.as_of,
+        newest=None if pd.isna(newest) else newest.to_pydatetime(),
+        rows=rows,
+        retrievals=retrievals,
+        complete=int(memory.counts["complete"]) if "complete" in memory.counts else None,
+        degraded=tuple(degraded),
+        share=shape.share(scope),
+        **counts,
+    )
+
+
+def unanswered(memory: Memory) -> None:
+    """One line for each figure that the store could not give, with what would mend it."""
+    for name, error in memory.found.failed.items():
+        messages.left_out(name.capitalize(), error)
+
+
+def figures(memory: Memory) -> None:
+    """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
+    judged = {each.check.name: each for each in memory.checks}
+    in_a_row(_figure(each, judged.get(each.measure.name)) for each in memory.compared if each.measure.name in HEAD)
+
+
+def _figure(each: Compared, own: Judged | None) -> Figure:
+    sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
+    bands = None if own is None else limits(own.check).capitalize()
+    return Figure(
+        HEAD[each.measure.name],
+        f"{sign}{shown(each.measure, each.now)}",
+        None if each.now is None else change(each),
+        glossary.check(each.measure.formula, bands, each.measure.todo),
+        colour=COLOURS.get(each.meaning, "off") if each.large else "off",
+    )
+
+
+def rows(memory: Memory) -> pd.DataFrame:
+    """The checks as the chart takes them."""
+    past = {each.measure.name: each for each in memory.compared}
+    before = [
+        past[each.check.name].before if past[each.check.name].meaning in COLOURS else None for each in memory.checks
+    ]
+    return pd.DataFrame(
+        {
+            "label": [each.check.label for each in memory.checks],
+            "place": [None if each.value is None else each.check.place(each.value) for each in memory.checks],
+            "band": [each.band for each in memory.checks],
+            "shown": [shown(each.check, each.value) for each in memory.checks],
+            "limits": [limits(each.check) for each in memory.checks],
+            "was": [
+                None if value is None else each.check.place(value)
+                for each, value in zip(memory.checks, before, strict=True)
+            ],
+            "change": [change(past[each.check.name]) for each in memory.checks],
+        }
+    ).astype({"place": "float64", "was": "float64"})
+
+
+def title(memory: Memory) -> str:
+    """What the checks say together."""
+    return finding(memory.checks)

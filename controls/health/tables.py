@@ -1,0 +1,117 @@
+"""Health's tables: every measure beside the window before, and where each organization stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.health.change import worst_first
+from analysis.health.checks import Check
+from controls.health.words import SIGNS, change, limits, passage, shown
+from controls.links import enter_column
+from controls.messages import MISSING, number, window_before
+
+if TYPE_CHECKING:
+    from analysis.health.change import Compared, Measure
+    from controls.health.answers import Memory
+    from queries.scope import Scope
+
+NO_BAND = "no band"
+
+
+def table(memory: Memory) -> None:
+    """Every measure beside the window before, with band and counts; what needs a hand first."""
+    judged = {each.check.name: each for each in memory.checks}
+    order = {"red": 0, "watch": 1, "good": 3, "unknown": 4}
+
+    def place(each: Compared) -> tuple[int, bool]:
+        own = judged.get(each.measure.name)
+        return (2 if own is None else order[own.band], not each.noticed)
+
+    found = sorted(memory.compared, key=place)
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "check": [each.measure.label for each in found],
+                "value": [shown(each.measure, each.now) for each in found],
+                "before": [shown(each.measure, each.before) for each in found],
+                "change": [change(each) for each in found],
+                "band": [
+                    SIGNS[judged[each.measure.name].band] if each.measure.name in judged else NO_BAND for each in found
+                ],
+                "counts": [_counts(each.measure, memory) for each in found],
+                "limits": [limits(each.measure) if isinstance(each.measure, Check) else MISSING for each in found],
+                "exact": [MISSING if each.now is None else repr(each.now) for each in found],
+                "exact_before": [MISSING if each.before is None else repr(each.before) for each in found],
+            }
+        ),
+        hide_index=True,
+        height="content",
+        key="checks",
+        column_config={
+            "check": st.column_config.TextColumn("Measure", width=135, pinned=True),
+            "value": st.column_config.TextColumn("Now", width=70),
+            "before": st.column_config.TextColumn("Before", width=70),
+            "change": st.column_config.TextColumn("Change", width=125),
+            "band": st.column_config.TextColumn("Band", width=115),
+            "counts": st.column_config.TextColumn("Based on", width=125),
+            "limits": st.column_config.TextColumn("Bands", width=235),
+            "exact": st.column_config.TextColumn("All digits", width=150),
+            "exact_before": st.column_config.TextColumn("Before, all digits", width=150),
+        },
+    )
+
+
+def _counts(measure: Measure, memory: Memory) -> str:
+    part, whole = memory.counts.get(measure.part), memory.counts.get(measure.whole or "")
+    if part is None or whole is None:
+        return MISSING
+    return f"{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}"
+
+
+def behind(memory: Memory, scope: Scope) -> None:
+    """What the column Before holds, and how each measure is formed and mended; as text, which no window cuts off."""
+    st.caption(
+        f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
+        "this window began, of what is active today. pt are percentage points; ≈: chance alone explains it (95 %). "
+        "Vectors, near-duplicates, drops and passes are known of the present only."
+    )
+    with st.expander("How each measure is formed, and what to do about it"):
+        told = (f"- **{each.measure.label}**: {each.measure.formula}. {each.measure.todo}" for each in memory.compared)
+        st.markdown("\n".join(told))
+
+
+def organizations(memory: Memory, scope: Scope) -> None:
+    """Where each organization stands, the worst first; its button moves the scope there."""
+    if scope.org is not None or len(memory.by_org) < 2:  # noqa: PLR2004 - one is what the checks already show
+        return
+    listed = []
+    for org, checks in memory.by_org.items():
+        by_band = {band: [each.check.label for each in checks if each.band == band] for band in ("red", "watch")}
+        worse = [f"{each.measure.label} {passage(each)}" for each in worst_first(memory.compared_by_org[org])]
+        listed.append((org, worse, by_band["red"], by_band["watch"]))
+    listed.sort(key=lambda row: (-len(row[2]), -len(row[1]), -len(row[3]), row[0]))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "organization": [memory.names.get(org, org) for org, *_ in listed],
+                "open": "Open",
+                "worse": [", ".join(worse) or MISSING for _, worse, _, _ in listed],
+                "act": [", ".join(red) or MISSING for _, _, red, _ in listed],
+                "watch": [", ".join(watch) or MISSING for _, _, _, watch in listed],
+                "id": [org for org, *_ in listed],
+            }
+        ),
+        hide_index=True,
+        key="organizations",
+        column_config={
+            "organization": st.column_config.TextColumn("Organization", width=180, pinned=True),
+            "open": enter_column([org for org, *_ in listed]),
+            "worse": st.column_config.TextColumn("▼ Worse than before", width=330),
+            "act": st.column_config.TextColumn("✕ Act on", width=220),
+            "watch": st.column_config.TextColumn("◆ Watch", width=220),
+            "id": st.column_config.TextColumn("Id", width="small"),
+        },
+    )

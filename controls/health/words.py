@@ -1,0 +1,66 @@
+"""The words for Health's figures: a value with its unit, its bands, and its change with what that means."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from analysis.health.checks import Check
+from controls.messages import MISSING, digits, number
+
+if TYPE_CHECKING:
+    from analysis.health.change import Compared, Measure
+
+SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
+MEANINGS = {"worse": " worse", "better": " better", "moved": "", "chance": ", chance"}
+DAY = 48  # hours up to which an age is told in hours
+
+
+def shown(measure: Measure, value: float | None) -> str:
+    """Three significant digits; hours become minutes below one of them and days beyond two days."""
+    if value is None:
+        return MISSING
+    if measure.is_share:
+        return f"{100 * value:.3g} %"
+    if not isinstance(measure, Check):
+        return digits(value)
+    if measure.unit != "h":
+        return f"{digits(value)} {measure.unit}".rstrip()
+    return "never" if math.isinf(value) else _hours(value)
+
+
+def _hours(value: float) -> str:
+    if value < 1:
+        return f"{60 * value:.0f} min" if value >= 1 / 60 else "< 1 min"
+    return f"{value:.3g} h" if value < DAY else f"{number(value / 24)} days"
+
+
+def limits(check: Check) -> str:
+    """The bands in words."""
+    word, beyond = ("from", "below") if check.falling else ("up to", "above")
+    watch, red = shown(check, check.watch), shown(check, check.red)
+    if math.isinf(check.red):
+        return f"in order at {watch}"
+    if check.watch == check.best:
+        return f"in order at {watch}, act {beyond} {red}"
+    return f"in order {word} {watch}, act {beyond} {red}"
+
+
+def passage(each: Compared) -> str:
+    """From the value before to the one now."""
+    return f"{shown(each.measure, each.before)} → {shown(each.measure, each.now)}"
+
+
+def change(each: Compared) -> str:
+    """The change with its direction and what it means; where there is none, why."""
+    if each.now is None:
+        return MISSING
+    if each.meaning == "present":
+        return "present state only"
+    if each.meaning == "same":
+        return "= no change"
+    if each.change is None:
+        return "nothing to compare"
+    sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
+    amount = f"{digits(100 * each.change, 2, signed=True)} pt" if each.measure.is_share else f"{each.change:+,.3g}"
+    return f"{sign} {amount}{MEANINGS[each.meaning]}"

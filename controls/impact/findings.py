@@ -1,0 +1,173 @@
+"""Feedback Impact's trust strip, its finding, its tables, and what a click on them opens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from controls import glossary
+from controls.address import said, say
+from controls.impact import cells
+from controls.impact.filters import choose_cell
+from controls.links import clicked
+from controls.messages import MISSING, counted, digits, number, percent
+from controls.trust import Trust
+from queries.impact.listed import LISTED
+from queries.impact.moves import MOST_CELLS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from queries.shape import LogShape
+
+MAP = "rank_map"
+WHEN = "D MMM YYYY, HH:mm"
+
+
+def trust_of(days: pd.DataFrame, now: pd.Series[float], timeless: int, as_of: datetime, shape: LogShape) -> Trust:
+    """What the window's own sums say about the log behind it."""
+    degraded = []
+    if now["unbalanced"]:
+        found = counted(int(now["unbalanced"]), "retrieval")
+        degraded.append(f"the log is incomplete: the rank changes of {found} do not sum to 0")
+    if timeless:
+        degraded.append(f"{counted(timeless, 'row')} without a time, in no figure")
+    if not shape.injected:
+        degraded.append(
+            "this store does not log which observations were injected: injection rate and flips are unknown"
+        )
+    if not shape.retrieval_id:
+        degraded.append("this store logs no retrieval id: equal queries of one session count as one")
+    if not shape.created_at:
+        degraded.append("this store logs no time: a retrieval takes its session's")
+    newest = days["newest"].max()
+    return Trust(
+        as_of=as_of,
+        newest=None if pd.isna(newest) else newest.to_pydatetime(),
+        rows=int(now["log_rows"]),
+        retrievals=int(now["retrievals"]),
+        complete=int(now["complete"]),
+        truncated=int(now["truncated"]),
+        repeated=int(now["repeated"]),
+        unusable=int(now["unusable_rows"]),
+        degraded=tuple(degraded),
+    )
+
+
+def finding(now: pd.Series[float], top: int) -> None:
+    """The page's answer in one sentence, then what it was formed of and what was left out."""
+    if now["comparable"]:
+        st.subheader(f"Feedback changed the top {top} in {percent(now['top_k'], now['comparable'])} of retrievals")
+    else:
+        st.subheader("No retrieval in this selection can say what feedback changed")
+    apart = (
+        ("incomplete", "logged incompletely"),
+        ("repeated", "with an observation logged twice"),
+        ("unreadable", "with a score or weight that is no number"),
+        ("unweighted", "made while weighting was off, where both orders are one"),
+    )
+    left = [f"{number(now[name])} {words}" for name, words in apart if now[name]]
+    told = f"Formed of {counted(int(now['comparable']), 'comparable retrieval')}"
+    if left:
+        told += f"; counted apart: {', '.join(left)}"
+    if now["block_reordered"]:
+        told += f". In {number(now['block_reordered'])} later stages chose the block, so flips leave them out"
+    st.caption(f"{told}.")
+
+
+def flips(now: pd.Series[float]) -> str:
+    """How often feedback moved something across the budget's cut, for the measure's part."""
+    if not now["block_known"]:
+        return "Injection flips cannot be counted: no comparable retrieval has a logged block."
+    per_hundred = 100 * now["flips"] / now["block_known"]
+    entered = counted(int(now["flips"]) // 2, "observation")
+    return (
+        f"{entered} entered the block through feedback and as many were kept out, in {number(now['block_changed'])} of "
+        f"{counted(int(now['block_known']), 'retrieval')}: {digits(per_hundred)} flips per 100 retrievals."
+    )
+
+
+def cell_clicked() -> None:
+    """Put the clicked cell into the address; a click beside the cells changes nothing."""
+    chosen: Any = st.session_state.get(MAP)
+    points = chosen["selection"]["points"] if chosen else []
+    if points and "customdata" in points[0]:
+        before, after, *_ = points[0]["customdata"]
+        choose_cell((int(before), int(after)))
+        say(retrieval=None)
+
+
+def not_drawn(moves: pd.DataFrame, outside: int, deepest: int) -> None:
+    """How many candidates the map leaves out, and how they are seen all the same."""
+    if outside:
+        st.caption(
+            f"{counted(outside, 'candidate')} with a rank beyond {deepest} not drawn on the map, but counted in both "
+            "titles: *Cell of the map* below has their cells too."
+        )
+    if len(moves) >= MOST_CELLS:
+        st.caption(
+            f"Only the {number(MOST_CELLS)} commonest combinations of ranks, weight and injection are counted in these "
+            "pictures; a narrower filter or a shorter window counts all."
+        )
+
+
+def retrievals(listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] | None, top: int) -> None:
+    """The retrievals of a cell, or those that feedback changed most; each opens below."""
+    total = int(listed["total"].iloc[0]) if len(listed) else 0
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cells.choose(moves, cell)
+        if cell is None:
+            st.markdown("**Retrievals that feedback changed most**")
+        else:
+            place = f"rank {cell[0] + 1} without and {cell[1] + 1} with feedback"
+            st.markdown(f"**{counted(total, 'retrieval')} with a candidate at {place}**")
+            st.button("Show all retrievals", key="no_cell", on_click=choose_cell, args=(None,), type="tertiary")
+    if total > LISTED:
+        st.caption(f"The first {LISTED} of {number(total)}, most flips first, then most places moved.")
+    opened = said("retrieval")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "open": ["Opened" if retrieval == opened else "Open" for retrieval in listed["retrieval"]],
+                "at": listed["at"],
+                "query": listed["query"],
+                "flips": listed["flips"],
+                "shift": listed["shift"],
+                "top": listed["top_moved"].map({True: "● changed", False: "○ kept"}),
+                "first": listed["first_moved"].map({True: "● changed", False: "○ kept"}),
+                "agent": listed["agent"].fillna(MISSING),
+                "work": listed["work_type"].fillna(MISSING),
+                "outcome": listed["outcome"].fillna(MISSING),
+                "id": listed["retrieval"],
+            }
+        ),
+        hide_index=True,
+        height=min(38 * len(listed) + 40, 330) if len(listed) else "auto",
+        key="retrievals",
+        column_config={
+            "open": st.column_config.ButtonColumn(
+                "", width="small", type="tertiary", key="open_retrieval", on_click=_open,
+                args=(tuple(listed["retrieval"]),),
+            ),
+            "at": st.column_config.DatetimeColumn("When (UTC)", format=WHEN, timezone="UTC", width=140),
+            "query": st.column_config.TextColumn("Query", width=330),
+            "flips": st.column_config.NumberColumn(
+                "Flips", width=65, help=glossary.FLIPS_BY_FEEDBACK
+            ),
+            "shift": st.column_config.NumberColumn("Places moved", width=100, format="localized"),
+            "top": st.column_config.TextColumn(f"Top {top}", width=95),
+            "first": st.column_config.TextColumn("Top 1", width=95),
+            "agent": st.column_config.TextColumn("Agent", width=120),
+            "work": st.column_config.TextColumn("Work", width=85),
+            "outcome": st.column_config.TextColumn("Outcome", width=90),
+            "id": st.column_config.TextColumn("Retrieval", width=120),
+        },
+    )  # fmt: skip
+
+
+def _open(retrievals: Sequence[str]) -> None:
+    if (retrieval := clicked("open_retrieval", retrievals)) is not None:
+        say(retrieval=retrieval)

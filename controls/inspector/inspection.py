@@ -1,0 +1,246 @@
+"""What stands around the Inspector's picture: how it was made, the list, the row that was opened, the block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.inspector.inspection import before_budget, left_out, listed, neighbours, text_of
+from controls import address, glossary
+from controls.links import clicked, observation_address
+from controls.messages import counted
+from ranking.pair_scorer import ScorerUsed
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from analysis.inspector.inspection import Neighbour
+    from ranking.flips import Flip
+    from retrieval.retrieve import Retrieval
+
+FEW_FLIPS = 3
+WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lines
+ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows without scrolling
+NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
+TALL = 560  # pixels of the settings, about as high as the picture beside them
+DIGITS, ALL = "digits", "all"
+SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
+NONE_BELOW = "nothing stands below it"
+# how candidates were recalled, as an operator would say it
+WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by vector and keywords"}
+
+
+def beside_settings() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window."""
+    thirds = st.grid(3, min_column_width=NARROWEST)
+    picture = thirds.cell(column_span=2).container(key="picture")
+    return picture, thirds.cell().container(key="pipeline").container(height=TALL, border=True)
+
+
+def strip(found: Retrieval) -> None:
+    """One line on how the figures came about; what is degraded stands first, in ochre with a sign."""
+    # The sentences are our own, but one may name a model of somebody's settings: nothing of it becomes markup.
+    for reason in found.degraded:
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            st.markdown(":orange[:material/warning:]", width="content")
+            st.text(f"{reason[:1].upper()}{reason[1:]}")
+    scorer = "" if found.scorer_used is ScorerUsed.NONE else f" · pairs scored by {_scorer(found.scorer_used)}"
+    recalled = f"{counted(len(found.ranking.candidates), 'candidate')} recalled {_way(found.way)}"
+    packed = f"{len(found.block.ids)} in the block, {found.block.tokens:,} of {found.block.budget:,} tokens"
+    st.caption(f"As of {found.at:%-d %b %H:%M} UTC · {recalled} · {packed}{scorer} · nothing is recorded")
+
+
+def _way(way: str) -> str:
+    return "by keywords alone" if way.endswith(" by keyword") else WAYS.get(way, f"by {way}")
+
+
+def _scorer(used: ScorerUsed) -> str:
+    return {"degraded_lexical": "words, because the model failed"}.get(used.value, used.value)
+
+
+def opened() -> str | None:
+    """The candidate that the address opens."""
+    return address.said("obs")
+
+
+def line_clicked() -> None:
+    """Open the candidate whose line was clicked, by its id."""
+    points = st.session_state["bump"]["selection"]["points"]
+    if points and points[0].get("customdata"):
+        address.say(obs=str(points[0]["customdata"][0]))
+
+
+def close() -> None:
+    """Open no candidate."""
+    address.say(obs=None)
+
+
+def heading(found: Retrieval, label: str) -> None:
+    """What was opened: its place, its id and what it says, verbatim; ways to its whole life and back to the list."""
+    ranked = before_budget(found).ids()
+    place = f"№ {ranked.index(label) + 1} of {len(ranked)}" if label in ranked else "Dropped"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"{place} · {label}")
+        st.page_link(
+            "observation.py", label="Its whole life", icon=":material/article:", query_params=observation_address(label)
+        )
+        st.button("Close", key="close_row", type="tertiary", icon=":material/close:", on_click=close)
+    st.code(text_of(found, label), language=None, wrap_lines=True, height="content")
+
+
+def _all_digits(key: str) -> bool:
+    """Whether scores are shown as the library computed them; the address says so."""
+    st.session_state[key] = address.said(DIGITS) == ALL
+    return st.toggle("All digits", key=key, on_change=_digits_toggled, args=(key,), help=glossary.ALL_DIGITS)
+
+
+def _digits_toggled(key: str) -> None:
+    address.say(**{DIGITS: ALL if st.session_state[key] else None})
+
+
+def bars(frame: pd.DataFrame) -> None:
+    """The waterfall in words and numbers, all digits on demand."""
+    exact = _all_digits("bar_digits")
+    shown = pd.DataFrame(
+        {
+            "stage": frame["stage"],
+            "delta": [repr(value) for value in frame["exact_delta"]] if exact else frame["delta"],
+            "score": [repr(value) for value in frame["exact_score"]] if exact else frame["score"],
+            "place": frame["place"],
+            "how": frame["sentence"],
+        }
+    )
+    wide = 170 if exact else 75
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="bars",
+        height="content",
+        row_height=WRAPPED,
+        column_config={
+            "stage": st.column_config.TextColumn("Stage", width=105),
+            "delta": st.column_config.TextColumn("Change", width=wide, alignment="right"),
+            "score": st.column_config.TextColumn("Score after", width=wide, alignment="right"),
+            "place": st.column_config.NumberColumn("Place", width=55, help=glossary.PLACE_AFTER_STAGE),
+            "how": st.column_config.TextColumn("How", width=285),
+        },
+    )
+
+
+def beside(found: Retrieval, label: str | None) -> None:
+    """The rows above and below the one opened, why they stand so, and how far they are from changing places."""
+    for other in () if label is None else neighbours(found, label):
+        where = f"Why № {other.place} stands above it" if other.above else f"Why it stands above № {other.place}"
+        st.text(f"{where}, {other.title}\n{other.why}.")
+        st.caption(_distance(other))
+
+
+def _distance(other: Neighbour) -> str:
+    told = [] if other.untold is None else [other.untold]
+    if other.flips:
+        told.insert(0, "They change places at " + "; or ".join(map(_flip, other.flips[:FEW_FLIPS])) + ".")
+    elif not told:
+        told.append("No single knob of this pipeline makes the two change places.")
+    return f"Flip distance: {' '.join(told)}"
+
+
+def _flip(flip: Flip) -> str:
+    return f"{flip.knob.value} {flip.needed:.3g} ({flip.change:+.3g} from {flip.current:.3g})"
+
+
+def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
+    """The list, best first; a button opens a row by its id."""
+    rows = listed(found, logged)
+    exact = _all_digits("list_digits")
+    shown = pd.DataFrame(
+        {
+            "open": "Open",
+            "place": rows["place"],
+            "moved": [f"▲{m}" if m > 0 else f"▼{-m}" if m < 0 else "=" for m in rows["moved"]],
+            "block": rows["injected"],
+            "score": [repr(score) if exact else f"{score:.3g}" for score in rows["score"]],
+            "logged": rows["logged_place"],
+            "given": rows["logged_injected"],
+            "memory": rows["title"],
+            "why": rows["why"].str.replace(SINCE, "", regex=True).fillna(NONE_BELOW),
+            "routes": rows["routes"],
+            "text": rows["content"],
+            "id": rows["id"],
+        }
+    )
+    if logged is None:
+        shown = shown.drop(columns=["logged", "given"])
+    st.dataframe(
+        shown, hide_index=True, key="list", row_height=ROW, column_config=_columns(tuple(rows["id"]), exact=exact),
+        height="content" if len(shown) <= WHOLE else ROW * WHOLE,
+    )  # fmt: skip
+    if logged is not None:
+        _lost(found, logged)
+
+
+def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
+    config = st.column_config
+    return {
+        "open": config.ButtonColumn("", width=65, type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)),
+        "place": config.NumberColumn("Place", width=55, help=glossary.PLACE),
+        "moved": config.TextColumn("Moved", width=60, help=glossary.MOVED),
+        "block": config.CheckboxColumn("In block", width=65),
+        "score": config.TextColumn("Score", width=180 if exact else 75, alignment="right"),
+        "memory": config.TextColumn("Memory", width=215),
+        "why": config.TextColumn("Why above the one below: the stage that decided", width=400),
+        "routes": config.TextColumn("Found by", width=200, help=glossary.FOUND_BY),
+        "logged": config.NumberColumn("Logged place", width=95, help=glossary.LOGGED_PLACE),
+        "given": config.CheckboxColumn("Was given", width=80, help=glossary.WAS_GIVEN),
+        "text": config.TextColumn("Text", width="large"),
+        "id": config.TextColumn("Id", width="small"),
+    }
+
+
+def _row_clicked(ids: tuple[str, ...]) -> None:
+    if (id_ := clicked("open_row", ids)) is not None:
+        address.say(obs=id_)
+
+
+def _lost(found: Retrieval, logged: pd.DataFrame) -> None:
+    now = set(found.ranking.candidates.ids.tolist())
+    gone = len(set(logged["observation_id"]) - now)
+    if gone:
+        st.caption(f"{counted(gone, 'logged candidate')} would not be recalled now: deleted, inactive, or outranked.")
+
+
+def block(found: Retrieval) -> None:
+    """The text the agent would be given, against its budget, and what did not fit first."""
+    packed = found.block
+    st.progress(
+        min(packed.tokens / packed.budget, 1.0) if packed.budget else 1.0,
+        text=f"{packed.tokens:,} of {packed.budget:,} tokens, {counted(len(packed.ids), 'observation')}",
+    )
+    if packed.text:
+        st.code(packed.text, language=None, wrap_lines=True)
+    else:
+        st.caption("The block is empty.")
+    missed = left_out(found)
+    if missed is None:
+        st.caption("Every row fits.")
+    else:
+        free = max(packed.budget - packed.tokens, 0)
+        st.caption(f"First not to fit: № {missed.place}, {missed.tokens:,} tokens where {free:,} are left.")
+        st.text(missed.title)
+
+
+def choose_panel(labels: dict[str, str]) -> str:
+    """The panel that the address shows; only its body runs."""
+    named = address.said("show")
+    st.session_state["pick_panel"] = named if named in labels else next(iter(labels))
+    st.segmented_control(
+        "Show", list(labels), format_func=labels.__getitem__, key="pick_panel", required=True,
+        label_visibility="collapsed", on_change=_panel_picked, args=(next(iter(labels)),),
+    )  # fmt: skip
+    return str(st.session_state["pick_panel"])
+
+
+def _panel_picked(first: str) -> None:
+    picked = st.session_state["pick_panel"]
+    address.say(show=None if picked == first else picked)

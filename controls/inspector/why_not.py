@@ -1,0 +1,131 @@
+"""The panel that answers why an observation is not in the block: what is missed, the verdict, and every gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.inspector.gates import State, Verdict
+from analysis.inspector.why_not import why_not
+from controls import glossary, messages
+from controls.choosing import choose_one
+from controls.links import observation_address
+from controls.observations import PAGE
+from queries.errors import StoreError
+from queries.matching import LONGEST, SHOWN
+from retrieval.block import one_line
+
+if TYPE_CHECKING:
+    from analysis.inspector.gates import Gate
+    from analysis.inspector.why_not import WhyNot
+    from queries.matching import Match
+    from retrieval.retrieve import Memory, Retrieval
+
+TEXT, CHOSEN = "why", "missed"
+BOX = "why_text"
+SIGNS = {
+    State.PASSED: "✓ passed",
+    State.MISSED: "○ missed",
+    State.LOST: "✕ lost here",
+    State.NOT_REACHED: "· not reached",
+}
+
+
+def panel(found: Retrieval, memory: Memory) -> None:
+    """Ask for an observation by id or text, and say which gate lost it; text and choice stand in the address."""
+    said = st.query_params.get(TEXT, "")
+    st.session_state[BOX] = said
+    st.text_input(
+        "An observation you miss in this ranking",
+        key=BOX,
+        max_chars=LONGEST,
+        placeholder="Its id, or some of its text",
+        on_change=_typed,
+    )
+    if not said.strip():
+        st.caption(
+            "The answer names the gate that lost it, with its rank and score there and what it would have needed."
+        )
+        return
+    try:
+        answer = why_not(memory, found, said)
+        if len(answer.matches) > 1:
+            offered = st.query_params.get(CHOSEN)
+            # one that an earlier search offered is no answer to this one
+            chosen = offered if offered in {match.id for match in answer.matches} else None
+            _choose(answer.matches)
+            answer = answer if chosen is None else why_not(memory, found, chosen)
+    except StoreError as error:
+        messages.unanswered(error)
+        return
+    _verdict(answer)
+
+
+def _verdict(answer: WhyNot) -> None:
+    if answer.verdict is Verdict.THERE:
+        st.success(answer.sentence, icon=":material/check:")
+    elif answer.verdict in (Verdict.CHOOSE, Verdict.UNANSWERED):
+        st.info(answer.sentence, icon=":material/info:")
+    else:
+        st.warning(answer.sentence, icon=":material/block:")
+    if answer.content is not None:
+        st.text(one_line(answer.content)[:SHOWN])
+    if answer.id is not None:
+        st.page_link(
+            PAGE, label="Its whole life", icon=":material/article:", query_params=observation_address(answer.id)
+        )
+    if answer.gates:
+        _ladder(answer.gates)
+
+
+def _choose(matches: tuple[Match, ...]) -> None:
+    titled = any(match.title.strip() for match in matches)
+    rows = {
+        "text": [one_line(match.content) for match in matches],
+        **({"title": [one_line(match.title) for match in matches]} if titled else {}),
+        "status": [match.status for match in matches],
+    }
+    column = st.column_config.TextColumn
+    choose_one(CHOSEN, [match.id for match in matches], rows, {
+        "text": column("Observation", width="large"), "title": column("Title", width="small"),
+        "status": column("Status", width="small"), "id": column("Id", width="small"),
+    })  # fmt: skip
+
+
+def _ladder(gates: tuple[Gate, ...]) -> None:
+    shown = pd.DataFrame(
+        {
+            "gate": [gate.name for gate in gates],
+            "result": [SIGNS[gate.state] for gate in gates],
+            "rank": pd.array([None if gate.rank is None else gate.rank + 1 for gate in gates], dtype="Int64"),
+            "score": pd.array([gate.score for gate in gates], dtype="Float64"),
+            "needed": pd.array([gate.needed for gate in gates], dtype="Float64"),
+            "words": [gate.words for gate in gates],
+        }
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="why_ladder",
+        placeholder=messages.MISSING,
+        column_config={
+            "gate": st.column_config.TextColumn("Gate", width=130, help=glossary.GATE),
+            "result": st.column_config.TextColumn("Result", width=120, help=glossary.GATE_RESULT),
+            "rank": st.column_config.NumberColumn("Rank", width=70, format="localized"),
+            "score": st.column_config.NumberColumn("Score", width=80, format="%.3g", help=glossary.GATE_SCORE),
+            "needed": st.column_config.NumberColumn("Limit", width=80, format="%.3g", help=glossary.GATE_LIMIT),
+            "words": st.column_config.TextColumn("In words", width="large"),
+        },
+    )
+
+
+def _typed() -> None:
+    """Another text: what was chosen among the matches of the last one no longer counts."""
+    st.query_params.pop(CHOSEN, None)
+    said = st.session_state[BOX]
+    if said.strip():
+        st.query_params[TEXT] = said
+    else:
+        st.query_params.pop(TEXT, None)

@@ -1,0 +1,99 @@
+"""Organizations by what needs a look: how far feedback moved things, drift, coverage, flags; each cell leads there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controls import glossary
+from controls.flags.changing import DEFAULT_STALE
+from controls.flags.states import organizations, override_age
+from controls.links import Heading, open_column
+from controls.loading import load
+from controls.messages import MISSING, digits, number, percent
+from controls.observation.dossier import OUR_SCHEMA
+from queries.drift.triage import NewAlerts
+from queries.errors import StoreError
+from queries.flags.history import FlagObjects, StandingChanges
+from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from queries.scope import Scope
+
+# Column: its heading, the page its cells open, and what names the organization there.
+CELLS = {
+    "flips": (Heading("Flips / 100", 85, explained=glossary.FLIPS_OF_ORGANIZATION), "feedback_impact.py", "org"),
+    "overlap": (Heading("RBO", 65, explained=glossary.OVERLAP_OF_ORGANIZATION), "feedback_impact.py", "org"),
+    "alerts": (Heading("Drift", 115, explained=glossary.DRIFT_OF_ORGANIZATION), "drift_alerts.py", "org"),
+    "coverage": (Heading("Log coverage", 105, explained=glossary.LOG_COVERAGE), "health.py", "org"),
+    "weighting": (Heading("Weighting now", 115, explained=glossary.WEIGHTING_NOW), "feature_flags.py", "target"),
+    "boost": (Heading("Boost now", 95, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
+    "override": (Heading("Override age", 140, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
+}
+# The flag that a cell is about, with the longest preview: a week is little to decide on.
+CHOSEN = {
+    "weighting": {"flag": WEIGHTING_OFF, "days": "30d"},
+    "boost": {"flag": BOOST_ON, "days": "30d"},
+}
+PER, PER_MILLE = 100, 1_000
+
+
+def columns(orgs: Iterable[str]) -> dict[str, Any]:
+    """The columns of the matrix, every cell of which opens its page at that organization."""
+    return {
+        name: open_column(f"cell_{name}", tuple(orgs), page, at, heading, **CHOSEN.get(name, {}))
+        for name, (heading, page, at) in CELLS.items()
+    }
+
+
+def cells(overview: pd.DataFrame, scope: Scope) -> dict[str, list[str]]:
+    """What the log, the last aggregation and the flags' audit say of each organization; "—" where they say nothing."""
+    drift, ages = _drift(scope), _override_ages(scope)
+    said: dict[str, list[str]] = {"flips": [], "overlap": [], "alerts": [], "coverage": [], "override": []}
+    rows: Iterable[Any] = overview.itertuples(index=False)
+    for row in rows:
+        said["flips"].append(digits(PER * row.flips / row.block_known if row.block_known else None))
+        said["overlap"].append(f"{row.overlap / row.measured:.3f}" if row.measured else MISSING)
+        said["alerts"].append(_alerts(drift.get(row.org_id), row.observations))
+        said["coverage"].append(percent(row.complete, row.retrievals))
+        said["override"].append(ages.get(row.org_id, MISSING))
+    return said
+
+
+def _alerts(found: tuple[int, int] | None, observations: int) -> str:
+    if found is None:
+        return MISSING
+    new, every = found
+    rate = f" · {PER_MILLE * every / observations:.2g} ‰" if observations else ""
+    return f"{number(new)} new{rate}"
+
+
+def _drift(scope: Scope) -> dict[str, tuple[int, int]]:
+    """New and all drift alerts of each organization as its last aggregation kept them; none where none has finished."""
+    found = _ours(NewAlerts(scope))
+    if found is None:
+        return {}
+    return {org: (int(new), int(every)) for org, new, every in found[["org_id", "new", "alerts"]].to_numpy().tolist()}
+
+
+def _override_ages(scope: Scope) -> dict[str, str]:
+    """How long the oldest override of each organization has stood, and whether one was set outside."""
+    standing = _ours(StandingChanges(scope))
+    if standing is None:
+        return {}
+    answer = load(FlagObjects(scope))
+    found = organizations(answer.frames[0], standing, answer.as_of, DEFAULT_STALE)
+    return {org.id: age for org in found if (age := override_age(org)) is not None}
+
+
+def _ours(question: NewAlerts | StandingChanges) -> pd.DataFrame | None:
+    """The answer, or nothing in a store where our schema is missing or may not be read."""
+    try:
+        return load(question).frames[0]
+    except StoreError as error:
+        if error.kind not in OUR_SCHEMA:
+            raise
+        return None

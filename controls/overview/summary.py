@@ -1,0 +1,170 @@
+"""Overview: its figures, its trust strip and its table of organizations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.overview import by_day
+from charts.look import UP
+from controls import glossary
+from controls.figures import Figure, in_a_row
+from controls.links import enter_column
+from controls.messages import MISSING, compared, counted, digits, number, percent
+from controls.overview import matrix
+from controls.trust import Trust
+from queries.drawn import WHOLE
+from queries.organizations import SHOWN, FlagStates, flag_states
+from queries.retrievals import TOP
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from analysis.overview import Totals
+    from queries.scope import Scope
+    from queries.shape import LogShape
+
+SMALLEST_CHANGE = 0.05  # percentage points
+WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
+BOOST = {"on": "on", "off": "off", "absent": "off (default)"}
+
+
+def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, shape: LogShape, scope: Scope) -> Trust:
+    """What the overview's own counts say about the log behind it."""
+    newest = overview["newest"].max()
+    degraded = (
+        [] if shape.retrieval_id else ["this store logs no retrieval id: equal queries of one session count as one"]
+    )
+    if not shape.created_at:
+        degraded.append(
+            "this store logs no time: a retrieval takes its session's, and one without a session is left out"
+        )
+    unreadable = sum(state.malformed is not None for state in _states(features).values())
+    if unreadable:
+        degraded.append(f"flags of {counted(unreadable, 'organization')} unreadable")
+    totals = {
+        name: int(overview[name].sum()) for name in ("retrievals", "complete", "truncated", "repeated", "unusable")
+    }
+    return Trust(
+        as_of=as_of,
+        newest=None if pd.isna(newest) else newest.to_pydatetime(),
+        rows=int(overview["log_rows"].sum()),
+        degraded=tuple(degraded),
+        share=shape.share(scope),
+        **totals,
+    )
+
+
+def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> None:
+    """Totals of the scope, each with its change since the window before; those of a part of the log with a sign."""
+    about = "" if share >= WHOLE else "≈ "
+    new = f"{now['new_observations']:+,.0f} new"
+    retrieved = _change(now["retrievals"], then["retrievals"])
+    shown = (
+        ("Observations", number(now["observations"]), new, glossary.OBSERVATIONS),
+        ("Retrievals", about + number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
+        ("Top 5 changed", *_share(now, then, "moved", "measured", about), glossary.top_changed(TOP)),
+        ("Accepted", *_share(now, then, "accepted", "judged"), glossary.ACCEPTED),
+        ("Log coverage", *_share(now, then, "complete", "retrievals", about), glossary.LOG_COVERAGE),
+    )
+    in_a_row(Figure(label, value, beside, explained, arrow=True) for label, value, beside, explained in shown)
+    compared(then["retrievals"], scope.days)
+
+
+def table(shown: pd.DataFrame, every: int, scope: Scope) -> None:
+    """One row per organization; its button moves the scope there, and each cell of the matrix opens its page."""
+    if every > len(shown):
+        st.caption(f"The {number(len(shown))} most active of {number(every)} organizations; the figures count all.")
+    orgs = tuple(shown["id"])
+    st.dataframe(
+        shown if scope.org is None else shown.drop(columns="open"),
+        hide_index=True,
+        row_height=38,
+        key="organizations",
+        column_config={
+            "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
+            "open": enter_column(orgs),
+            **matrix.columns(orgs),
+            "retrievals": st.column_config.NumberColumn(
+                "Retrievals", width=85, format="localized", help=glossary.RETRIEVALS
+            ),
+            "changed": st.column_config.ProgressColumn(
+                "Top 5 changed", width=125, format="%.3g %%", min_value=0, max_value=100, help=glossary.top_changed(TOP)
+            ),
+            "outcomes": st.column_config.TextColumn("Outcomes", width=105, help=glossary.OUTCOMES),
+            "by day": st.column_config.BarChartColumn(
+                "By day",
+                width=120,
+                y_min=0,
+                color=UP,
+                help=glossary.RETRIEVALS_BY_DAY,
+            ),
+            "observations": st.column_config.NumberColumn(
+                "Observations", format="localized", help=glossary.OBSERVATIONS
+            ),
+            "id": st.column_config.TextColumn("Id", width="small"),
+        },
+    )
+
+
+def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> pd.DataFrame:
+    """What the table shows: the most active organizations, and what the matrix says of each."""
+    overview = overview.head(SHOWN)
+    states = _states(features)
+
+    def share(part: str, whole: pd.Series[float]) -> pd.Series[float]:
+        return 100 * (overview[part].astype("float64") / whole.where(whole > 0)).astype("float64")
+
+    def flag(org: str, name: str, words: dict[str, str]) -> str:
+        found = states.get(org)
+        if found is None:
+            return MISSING
+        return f"unreadable: {found.malformed}" if found.malformed else words[found.state(name) or "absent"]
+
+    found = matrix.cells(overview, scope)
+    return pd.DataFrame(
+        {
+            "organization": overview["name"],
+            "open": "Open",
+            "flips": found["flips"],
+            "overlap": found["overlap"],
+            "alerts": found["alerts"],
+            "coverage": found["coverage"],
+            "weighting": [flag(org, "feedback_weighting_disabled", WEIGHTING) for org in overview["org_id"]],
+            "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
+            "override": found["override"],
+            "by day": by_day(daily, overview["org_id"], scope),
+            # of a log that is drawn from: none was drawn, and there are some
+            "retrievals": overview["retrievals"].mask((overview["retrievals"] == 0) & overview["newest"].notna()),
+            "changed": share("moved", overview["measured"].astype("float64")),
+            "outcomes": [
+                _mix(*counts) for counts in overview[["accepted", "rework", "rejected"]].itertuples(index=False)
+            ],
+            "observations": overview["observations"],
+            "id": overview["org_id"],
+        }
+    )
+
+
+def _states(features: pd.DataFrame) -> dict[str, FlagStates]:
+    stored = zip(features["org_id"], features["features"], strict=True)
+    return {org: flag_states(None if pd.isna(found) else found) for org, found in stored}
+
+
+def _mix(*counts: int) -> str:
+    judged = sum(counts)
+    return " / ".join(f"{100 * count / judged:.0f}" for count in counts) if judged else MISSING
+
+
+def _change(now: float, then: float) -> str | None:
+    return None if not then else f"{digits(100 * (now - then) / then, signed=True)} %"
+
+
+def _share(now: Totals, then: Totals, part: str, whole: str, about: str = "") -> tuple[str, str | None]:
+    shown = about + percent(now[part], now[whole])
+    if not now[whole] or not then[whole]:
+        return shown, None
+    change = 100 * (now[part] / now[whole] - then[part] / then[whole])
+    return shown, f"{digits(change, 2, signed=True)} pt" if abs(change) >= SMALLEST_CHANGE else "no change"

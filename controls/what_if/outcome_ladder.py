@@ -1,0 +1,106 @@
+"""What can honestly be said about outcomes: a ladder from exact to not estimable. The further up, the less is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from charts.flips import around_the_switch
+from charts.look import QUIET
+from controls import glossary
+from controls.messages import MISSING, counted, number, percent
+
+if TYPE_CHECKING:
+    from analysis.replay.outcomes import Difference, NaturalExperiment, Outcomes, Switched
+    from analysis.replay.pool import Coverage
+    from analysis.replay.propensity import Estimate, Reweighted
+
+TRIED = 0.8  # mean weight, which is 1 but for chance where all that is asked for could have been tried
+
+
+def ladder(replayed: Coverage, found: Outcomes, beyond: Reweighted) -> None:
+    """Exact rank effects, what happened around a switch, and what logged propensities add to it."""
+    st.markdown(
+        f"**Exact.** Rank effects, for {percent(replayed.replayed, replayed.logged)} of the logged retrievals: every "
+        "figure above."
+    )
+    st.markdown(
+        "**A natural experiment.** What happened around a switch of a flag, in the 90 days up to this window's end."
+    )
+    _switched(found.weighting, "weighting")
+    _switched(found.boost, "the boost")
+    if beyond.estimate is None:
+        said = " ".join(filter(None, (beyond.why_none, beyond.would_need)))
+        st.markdown(f"**Anything else.** {said}")
+    else:
+        _estimate(beyond.estimate)
+
+
+def _switched(found: Switched, what: str) -> None:
+    if found.experiment is None:
+        st.caption(found.why_none or MISSING)
+    else:
+        _experiment(found.experiment, what)
+
+
+def _experiment(found: NaturalExperiment, what: str) -> None:
+    moved, before = found.effect, found.before_it
+    state = "on" if found.to else "off"
+    st.plotly_chart(
+        around_the_switch(
+            pd.DataFrame([vars(week) for week in found.weeks]),
+            found.switched_at,
+            f"Accepted sessions {_points(moved)} after {what} went {state}",
+        ),
+        key=f"switch_{what}",
+        config=QUIET,
+        alt=f"Share of accepted sessions by week, before and after {what} was switched",
+    )
+    trending = before.low > 0 or before.high < 0
+    st.caption(
+        f"{_sides(moved)}. Pre-trend, second against first half of the time before: {_points(before)}"
+        + (": **it was moving already, so the switch need not be the cause.**" if trending else ", no clear trend.")
+        + " Intervals resample whole sessions. Whatever else changed at that time is in the difference too."
+    )
+
+
+def _estimate(found: Estimate) -> None:
+    """The estimate, and beside it everything by which it can be too good to be true."""
+    st.markdown(
+        f"**Reweighted by logged propensities.** Accepted sessions: {100 * found.accepted:.3g} % under these settings "
+        f"(95 %: {100 * found.low:.3g} to {100 * found.high:.3g}), {100 * found.was:.3g} % as it was."
+    )
+    with st.container(horizontal=True, gap="small"):
+        for label, value, explained in (
+            ("Effective sample", f"{found.effective:,.3g}", glossary.EFFECTIVE_SAMPLE),
+            ("Largest weight", f"{found.largest:,.3g}", glossary.LARGEST_WEIGHT),
+            ("Clipped", f"{100 * found.clipped:.3g} %", glossary.CLIPPED),
+            ("Mean weight", f"{found.mean:.3g}", glossary.MEAN_WEIGHT),
+        ):
+            st.metric(label, value, border=True, width=160, help=explained)
+    left_out = f" {counted(found.left_out, 'session')} left out: a retrieval without propensity, or not replayed."
+    st.caption(
+        f"{number(found.matching)} of {counted(found.sessions, 'session')} were given what these settings would have "
+        "chosen, and stand for the others: each counts for 1 over how likely that was."
+        + (left_out if found.left_out else "")
+        + (
+            " **The mean weight is well below 1: part of what these settings choose was never tried, and nothing is "
+            "known of it.**"
+            if found.mean < TRIED
+            else ""
+        )
+    )
+
+
+def _points(found: Difference) -> str:
+    return f"{100 * found.difference:+.3g} pt (95 %: {100 * found.low:+.3g} to {100 * found.high:+.3g})"
+
+
+def _sides(found: Difference) -> str:
+    one, other = found.earlier, found.later
+    return (
+        f"{percent(one.accepted, one.sessions)} of {counted(one.sessions, 'session')} before, "
+        f"{percent(other.accepted, other.sessions)} of {number(other.sessions)} after"
+    )

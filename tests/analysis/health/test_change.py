@@ -1,0 +1,85 @@
+"""What a change means: worse and better by the measure's sense, chance by an interval, and what is worth a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.health.change import PRESENT_ONLY, SERVICES, compare, difference, worst_first
+from analysis.health.checks import CHECKS
+
+
+def means(now: dict[str, float], before: dict[str, float]) -> dict[str, str]:
+    return {each.measure.name: each.meaning for each in compare(now, before)}
+
+
+class TestAsPublished:
+    @pytest.mark.parametrize(
+        ("now", "before", "low", "high"),
+        [
+            ((56, 70), (48, 80), 0.0524, 0.3339),
+            ((9, 10), (3, 10), 0.1705, 0.8090),
+            ((10, 10), (0, 10), 0.6075, 1.0),
+        ],
+    )
+    def test_newcombes_own_examples(
+        self, now: tuple[int, int], before: tuple[int, int], low: float, high: float
+    ) -> None:
+        """Statistics in Medicine 17 (1998), table II, method 10."""
+        assert difference(now, before) == pytest.approx((low, high), abs=5e-5)
+
+
+class TestMeaning:
+    def test_less_is_worse_for_sessions_accepted_and_better_for_misled(self) -> None:
+        now = {"accepted": 500.0, "judged": 1000.0, "misled": 100.0, "diagnosed": 1000.0}
+        before = {"accepted": 600.0, "judged": 1000.0, "misled": 200.0, "diagnosed": 1000.0}
+        found = means(now, before)
+        assert (found["accepted"], found["misled"]) == ("worse", "better")
+        turned = means(before, now)
+        assert (turned["accepted"], turned["misled"]) == ("better", "worse")
+
+    def test_few_sessions_are_chance_and_many_are_not(self) -> None:
+        """Ten of twenty after twelve of twenty is nothing; the same shares of thousands are."""
+        few = means({"accepted": 10, "judged": 20}, {"accepted": 12, "judged": 20})
+        many = means({"accepted": 1000, "judged": 2000}, {"accepted": 1200, "judged": 2000})
+        assert (few["accepted"], many["accepted"]) == ("chance", "worse")
+
+    def test_what_is_stored_does_not_vary_by_chance(self) -> None:
+        found = means({"stale": 3, "kept": 10}, {"stale": 2, "kept": 10})
+        assert found["stale"] == "worse"
+
+    def test_tokens_are_neither_better_nor_worse(self) -> None:
+        assert means({"tokens": 300, "blocks": 1}, {"tokens": 200, "blocks": 1})["tokens"] == "moved"
+
+    def test_the_same_is_the_same(self) -> None:
+        counts = {"tokens": 300.0, "blocks": 2.0, "never": 3.0, "settled": 9.0, "accepted": 3.0, "judged": 9.0}
+        found = means(counts, counts)
+        assert {found["tokens"], found["never"], found["accepted"]} == {"same"}
+
+    def test_what_is_missing_is_never_a_change(self) -> None:
+        found = means({"accepted": 5, "judged": 9, "complete": 5, "retrievals": 9}, {"complete": 0, "retrievals": 0})
+        assert (found["accepted"], found["coverage"], found["misled"]) == ("nothing", "nothing", "nothing")
+
+    def test_what_has_no_past_says_so(self) -> None:
+        every = {check.part: 1.0 for check in CHECKS} | {check.whole or "": 2.0 for check in CHECKS}
+        found = compare(every, every)
+        assert {each.measure.name for each in found if each.meaning == "present"} == PRESENT_ONLY
+        assert all(each.before is None for each in found if each.measure.name in PRESENT_ONLY)
+
+
+class TestNoticed:
+    def test_a_point_is_noticed_and_less_only_with_a_worse_band(self) -> None:
+        """Never retrieved: 29.5 to 30.2 % leaves the good band (30 %), 10 to 10.7 % stays in it."""
+        stays = compare({"never": 107, "settled": 1000}, {"never": 100, "settled": 1000})
+        leaves = compare({"never": 302, "settled": 1000}, {"never": 295, "settled": 1000})
+        grows = compare({"never": 110, "settled": 1000}, {"never": 100, "settled": 1000})
+        assert [[each.measure.name for each in worst_first(found)] for found in (stays, leaves, grows)] == [
+            [], ["never"], ["never"],
+        ]  # fmt: skip
+
+    def test_how_sessions_were_served_comes_first_then_the_largest_change(self) -> None:
+        now = {"accepted": 570, "judged": 1000, "stale": 30, "kept": 100, "never": 20, "settled": 100}
+        before = {"accepted": 670, "judged": 1000, "stale": 5, "kept": 100, "never": 5, "settled": 100}
+        assert [each.measure.name for each in worst_first(compare(now, before))] == ["accepted", "stale", "never"]
+
+    def test_every_service_says_what_to_do(self) -> None:
+        assert all(service.todo and service.formula for service in SERVICES)

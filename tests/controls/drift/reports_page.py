@@ -1,0 +1,15 @@
+"""A page of report buttons alone, for as many alerts as its address says."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from analysis.drift.alerts import AlertFilter
+from controls.access import current_principal
+from controls.drift.reports import command_line, report_buttons
+from queries.scope import Scope
+
+day = datetime(2026, 3, 1, tzinfo=UTC).date()
+scope = Scope.of_days(current_principal().reach, day, day, "org '<b>")
+report_buttons(current_principal(), scope, AlertFilter(0.5), version="abc", rows=int(st.query_params["rows"]))
+command_line(scope, AlertFilter(0.5))
