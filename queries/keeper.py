@@ -28,6 +28,7 @@ class State(NamedTuple):
     socket: str = ""
     durable: bool = True
     reason: str = ""
+    at: float = 0.0  # of the system's monotonic clock, which all processes share
 
     def write(self, descriptor: int) -> None:
         """Overwrite the state in place, which works on a full disk too."""
@@ -146,8 +147,8 @@ class Keeper:
 
     def publish(self, phase: str, reason: str = "") -> None:
         """Write the state for the clients to read."""
-        plan = self.plan
-        State(phase, os.getpid(), self.postgres.pid, plan.socket, plan.durable, reason[:1000]).write(self.lock)
+        plan, now = self.plan, time.monotonic()
+        State(phase, os.getpid(), self.postgres.pid, plan.socket, plan.durable, reason[:1000], now).write(self.lock)
 
 
 def bell() -> int:

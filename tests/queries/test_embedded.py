@@ -485,6 +485,16 @@ class TestRefused:
         (copy / "data" / "PG_VERSION").write_text("18\n")
         start(copy).release()
 
+    def test_a_failure_that_another_met_is_not_told_to_who_comes_later(self, copy: Path) -> None:
+        """Whoever mends the data and starts at once finds the keeper that failed still there, about to try again."""
+        (copy / "data" / "PG_VERSION").write_text("17\n")
+        other = Lease(copy, durable=True, limit=5)
+        with pytest.raises(EmbeddedError, match="found version 17"):
+            start(copy)
+        (copy / "data" / "PG_VERSION").write_text("18\n")
+        start(copy).release()
+        other.release()
+
     def test_a_folder_that_is_no_data(self, place: Path) -> None:
         (place / "store" / "data").mkdir(parents=True)
         (place / "store" / "data" / "thesis.txt").touch()
