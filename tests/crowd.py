@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from jobs.demo.texts import organizations
 from tests.driver import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.app_server import AppServer
 
@@ -114,6 +115,19 @@ def computing(server: AppServer) -> float:
 def memory(server: AppServer) -> int:
     """Bytes that the application holds at this moment."""
     return int(psutil.Process(server.process.pid).memory_info().rss)
+
+
+@contextmanager
+def held_open(server: AppServer, visits: int) -> Iterator[None]:
+    """So many visits at the same time, each with its page drawn as it was asked for, and then idle."""
+    with ExitStack() as kept:
+        for number in range(visits):
+            query, words = ADDRESSES[number % len(ADDRESSES)]
+            session = kept.enter_context(Session(server.url, query=query)).run()
+            if found := faults(session, words):
+                raise AssertionError(found)
+            session.frames.clear()
+        yield
 
 
 def open_and_close(server: AppServer, visits: int, *, wait: bool = True) -> None:

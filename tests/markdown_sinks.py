@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+ROOT = Path(__file__).parents[1]
 SINKS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     **dict.fromkeys(
         ("markdown", "write", "caption", "error", "warning", "info", "success", "title", "header", "subheader", "toast",
@@ -100,7 +102,10 @@ def handed_on(tree: ast.Module) -> list[str]:
 def modules(tree: ast.Module) -> set[str]:
     """Names under which a file holds modules of the project, whose functions may be called like a sink."""
     ours = {"analysis", "charts", "controls", "queries", "ranking", "reports", "retrieval"}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in ours]
+    imported = [(node, node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    found = [
+        node for node, module in imported if module.split(".")[0] in ours and (ROOT / module.replace(".", "/")).is_dir()
+    ]
     return {alias.asname or alias.name for node in found for alias in node.names} | {"log", "super()"}
 
 

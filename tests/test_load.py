@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ import numpy as np
 import psutil
 import pytest
 
-from benchmarks.load import of_capacity
+from benchmarks.load import of_capacity, of_memory
 from benchmarks.replay import LARGEST
 from queries.engine import AGGREGATE
 from tests.crowd import ADDRESSES, faults, memory, open_and_close, visit_together
@@ -45,12 +45,14 @@ def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("visitors", "most"), [(25, 6), (50, 12), (100, None)])
-def test_a_crowd_is_served_without_a_fault(server: AppServer, visitors: int, most: int | None) -> None:
+@pytest.mark.parametrize(("visitors", "ratio", "seconds"), [(25, 6, 1), (50, None, 2), (100, None, None)])
+def test_a_crowd_is_served_without_a_fault(
+    server: AppServer, visitors: int, ratio: int | None, seconds: int | None
+) -> None:
     """LOAD-1 to 3: five seconds of thought between two reruns, for a minute.
 
-    The bar of 1 s for 25 stands for 6 times what one operator waits alone; 2 s for 50 is then 12 times that. Of a
-    hundred it is only asked that each is served to the end.
+    Of 25 the p95 is held against what one operator waits alone, too; of a hundred it is only asked that each is served
+    to the end.
     """
     before = visit_together(server.url, 1, seconds=6, think=0.1)
     crowd = visit_together(server.url, visitors, seconds=60, think=5)
@@ -58,19 +60,22 @@ def test_a_crowd_is_served_without_a_fault(server: AppServer, visitors: int, mos
     assert crowd.faults == []
     assert crowd.served == visitors
     assert len(crowd.seconds) >= visitors * 60 / (5 * 1.5 + 5)
-    if most is not None:
-        assert crowd.p(95) <= most * max(before.p(50), after.p(50))
+    if ratio is not None:
+        assert crowd.p(95) <= ratio * max(before.p(50), after.p(50))
+    if seconds is not None:
+        assert crowd.p(95) <= seconds
 
 
 @pytest.mark.long
 def test_a_rerun_costs_little_computing(server: AppServer) -> None:
-    """LOAD-4 asks for 20 reruns a second; how far we are from that, benchmarks/README.md says.
+    """LOAD-4: 20 reruns a second are 50 ms of computing each, which a busy machine makes no longer, unlike the clock.
 
-    Held here is what a rerun costs against one of a page that says one word: 19 to 21 times that. With Streamlit's
-    collection of garbage left as it is, it is more than 30.
+    Against a page that says one word, which is what Streamlit itself costs, 16 to 19 times as much was measured; with
+    Streamlit's collection of garbage left as it is, it is more than 30.
     """
     found = of_capacity(server, seconds=10)
     assert found["faults"] == 0
+    assert found["own ms a rerun"] <= 50
     assert found["ratio"] <= 25
 
 
@@ -141,32 +146,24 @@ def test_others_wait_little_longer_while_the_worker_computes(server: AppServer) 
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-class TestMemory:
-    """LOAD-6."""
-
-    def test_an_idle_session_keeps_a_mebibyte_at_most(self, server: AppServer) -> None:
-        before, idle = memory(server), 100
-        with ExitStack() as kept:
-            for number in range(idle):
-                query, words = ADDRESSES[number % len(ADDRESSES)]
-                session = kept.enter_context(Session(server.url, query=query)).run()
-                assert faults(session, words) == []
-            assert (memory(server) - before) / idle <= MIB
-
-    def test_sessions_that_were_closed_are_forgotten(self, server: AppServer) -> None:
-        open_and_close(server, 20)
-        before = memory(server)
-        for _ in range(2):
-            open_and_close(server, 200)
-        time.sleep(TTL + 1)
-        open_and_close(server, 1)  # what is over is forgotten when the next one leaves
-        assert memory(server) <= 1.1 * before
+def test_what_sessions_keep_and_leave(cluster: Cluster, template: str) -> None:
+    """LOAD-6, on a server that no crowd has been at: room that one left behind would be taken for none needed."""
+    with demo_server(cluster, template, arguments=("--server.disconnectedSessionTTL", str(TTL))) as fresh:
+        found = of_memory(fresh, sessions=200)
+    assert found["MiB an idle session"] <= 1
+    assert found["memory after / before"] <= 1.1
 
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
 class TestLeaving:
     """REC-11: a tab that is closed while its page is being made."""
+
+    @pytest.fixture(scope="class")
+    def server(self, cluster: Cluster, template: str) -> Iterator[AppServer]:
+        with demo_server(cluster, template) as started:
+            open_and_close(started, len(ADDRESSES))
+            yield started
 
     @pytest.fixture
     def database(self, server: AppServer) -> str:
@@ -190,7 +187,7 @@ class TestLeaving:
             cluster.run("drop policy slow on retrieval_ab_logs", database)
 
     def test_coming_and_going_leaves_nothing_behind(self, server: AppServer, cluster: Cluster, database: str) -> None:
-        open_and_close(server, 50, wait=False)
+        open_and_close(server, 20, wait=False)
         _until(lambda: cluster.run(ACTIVE, database) == [(0,)], 60)
         before = memory(server)
         open_and_close(server, 200, wait=False)

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 FLAGS = (
@@ -48,18 +47,26 @@ def install() -> str | None:
     """Get a Chromium by Playwright's download, else as root by the distribution's packages."""
     commands = [[sys.executable, "-m", "playwright", "install", "chromium"]]
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        commands += [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "chromium"]]
+        commands += [["apt-get", "update"], ["apt-get", "install", "-y", "chromium"]]
+    said = []
     for command in commands:
-        with suppress(subprocess.TimeoutExpired):
-            subprocess.run(command, check=False, timeout=600, stdout=sys.stderr)
+        try:
+            run = subprocess.run(command, check=False, timeout=600, capture_output=True, text=True)
+        except subprocess.TimeoutExpired:
+            said.append(f"{' '.join(command)}: no end after 600 s\n")
+            continue
+        said.append(f"{' '.join(command)}: exit code {run.returncode}\n{run.stdout}{run.stderr}")
         if (found := find()) is not None:
             return found
+    sys.stderr.writelines(said)  # of use only where nothing helped
     return None
 
 
 def main() -> int:
     """Print the path of a Chromium, or say how to get one and fail."""
-    found = find() or install()
+    if (found := find()) is None:
+        sys.stderr.write("installing a Chromium ...\n")
+        found = install()
     sys.stdout.write(f"{found}\n" if found else "")
     sys.stderr.write("" if found else f"{HELP}\n")
     return 0 if found else 1
