@@ -160,7 +160,8 @@ class TestLeaving:
     """REC-11: a tab that is closed while its page is being made."""
 
     @pytest.fixture(scope="class")
-    def server(self, cluster: Cluster, template: str) -> Iterator[AppServer]:
+    @classmethod
+    def server(cls, cluster: Cluster, template: str) -> Iterator[AppServer]:
         with demo_server(cluster, template) as started:
             open_and_close(started, len(ADDRESSES))
             yield started
