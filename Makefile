@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 help:
 	@echo "make run       serve the dashboard on http://localhost:8501"
 	@echo "make test      run the checks of every change"
-	@echo "make test-all  run those, and the checks that take long"
+	@echo "make test-all  run those with the better models, and the checks that take long"
 	@echo "make bench     run the benchmarks"
 	@echo "make models    install better models (optional, 210 MB): bge and e5 embeddings, a neural scorer"
 
@@ -48,7 +48,7 @@ test: .venv/installed-dev
 	$(call check)
 
 # What measures runs alone, after the others.
-test-all: .venv/installed-dev
+test-all: .venv/installed-dev models
 	$(call check,-m "long or not long" --ignore tests/test_load.py)
 	@$(BIN)/python -m pytest -q -m long tests/test_load.py
 
