@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from queries.errors import StoreError
 
 MISSING = "—"
+GONE = "(deleted, or not yours to see)"
 PASSING = ("unreachable", "connection", "restarting", "starting", "silent", "busy", "connections")
 STOPPED = "The embedded database stopped and is being started again. Nothing was lost."
 RETRY = 3.0

@@ -88,7 +88,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/impact/retrieval.py": {"deepest"},
         "controls/inspector/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
         "controls/flags/messages.py": {"most"},
-        "controls/observation/dossier.py": {
+        "controls/observation/head.py": {
             "next((pair for d in (3, 6, 17) if len(set((pair := (f'{weight:.{d}g}', f'{left:.{d}g}')))) > 1))"
         },
         "controls/overview/summary.py": {"_share(): about"},  # a sign before a number

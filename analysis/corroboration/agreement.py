@@ -12,7 +12,7 @@ import numpy.typing as npt
 from analysis.corroboration.packed_arrays import pack, unpack
 from queries.aggregation_input import READING, OppositionPairs
 from queries.corroboration import NewestOfScope
-from queries.observation.life import BEGIN, END
+from queries.moments import BEGIN, END
 from queries.scope import Scope
 from queries.shape import columns
 from ranking import DEFAULT_PAIRS, Linkage, detect_contradictions, fingerprints, hash_linkage

@@ -14,7 +14,7 @@ from queries.drift.observed import InputVersion, Texts
 from queries.drift.opposing import digest
 from queries.drift.standing import SetApart, Sides, StandingAlerts, Voices, current_runs
 from queries.engine import LIST
-from queries.observation.life import BEGIN, END
+from queries.moments import BEGIN, END
 from queries.scope import Reach, Scope
 from queries.shape import columns
 from ranking import DEFAULT_PAIRS, Evidence

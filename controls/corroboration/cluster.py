@@ -18,8 +18,7 @@ from controls.address import said, say
 from controls.corroboration.tables import members, texts
 from controls.figures import WIDE, Figure, in_a_row
 from controls.knobs import Knob
-from controls.messages import MISSING, counted, number
-from controls.what_if.replayed import GONE
+from controls.messages import GONE, MISSING, counted, number
 from queries.corroboration import SHOWN
 from queries.replay.shown import ShownRetrievals
 from ranking.clusters import Method

@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from queries import schema
 from queries.flags.entries import FlagEntry, append, entry_of_id, entry_of_request, last_entry
 from queries.flags.registry import STATES, State, known_flag
+from queries.flags.states import LONGEST_FEATURES, flag_states
 from queries.once import Outcome
-from queries.organizations import LONGEST_FEATURES, flag_states
 from queries.scope import is_storable
 
 if TYPE_CHECKING:

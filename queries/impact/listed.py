@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import BigInteger, and_, case, cast, func, select
 
-from queries import schema
+from queries import folding, schema
 from queries.engine import AGGREGATE
-from queries.impact import folding
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:

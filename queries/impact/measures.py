@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import Double, and_, cast, func, select
 
+from queries import folding
 from queries.engine import AGGREGATE
-from queries.impact import folding
 from queries.retrievals import POOL, comparable, sound
 
 if TYPE_CHECKING:

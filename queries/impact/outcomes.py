@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import and_, func, select
 
-from queries import schema
+from queries import folding, schema
 from queries.engine import AGGREGATE
-from queries.impact import folding
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:

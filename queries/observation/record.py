@@ -10,7 +10,7 @@ from sqlalchemy import and_, func, select
 
 from queries import schema
 from queries.engine import LIST
-from queries.observation.life import datable
+from queries.moments import datable
 from queries.organizations import shown_name
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from queries.errors import NO_WRITER
 from queries.flags import registry
 from queries.flags.change import CONFLICT, MOVED_ON, NO_ORGANIZATION, NO_SUCH_ENTRY, PROTECTED, SetFlag, is_outside
 from queries.flags.registry import FLAGS, KnownFlag
+from queries.flags.states import flag_states, other_keys
 from queries.once import make
-from queries.organizations import flag_states, other_keys
 from queries.scope import EVERYTHING, Reach
 from tests import sample
 from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
