@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+ROOT = Path(__file__).parents[1]
 SINKS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     **dict.fromkeys(
         ("markdown", "write", "caption", "error", "warning", "info", "success", "title", "header", "subheader", "toast",
@@ -99,9 +101,10 @@ def handed_on(tree: ast.Module) -> list[str]:
 
 def modules(tree: ast.Module) -> set[str]:
     """Names under which a file holds modules of the project, whose functions may be called like a sink."""
-    ours = {"analysis", "charts", "controls", "queries", "ranking", "reports", "retrieval"}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in ours]
-    return {alias.asname or alias.name for node in found for alias in node.names} | {"log", "super()"}
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    named = [(ROOT.joinpath(*str(node.module).split(".")), alias) for node in found for alias in node.names]
+    ours = {alias.asname or alias.name for place, alias in named if (place / f"{alias.name}.py").exists()}
+    return ours | {"log", "super()"}
 
 
 class Reading:
