@@ -14,9 +14,9 @@ import numpy as np
 import psycopg
 
 from analysis.corroboration.agreement import BITS, Agreement, agree, disputes, whole_time
+from analysis.corroboration.clustered import Nearness, clustered
 from analysis.corroboration.log import LoggedCandidates, logged_candidates
 from analysis.corroboration.rows import cluster_rows
-from analysis.corroboration.view import Nearness, view
 from benchmarks._corpus import plain_corpus, skewed_corpus
 from benchmarks._page import row, until_figures
 from benchmarks._timing import Spent, timed
@@ -91,7 +91,7 @@ def first_figures(store: Store, scope: Scope) -> tuple[Agreement, LoggedCandidat
 
 def move(said: str, log: LoggedCandidates, bits: int, told: tuple[tuple[str, str], ...]) -> None:
     """What a slider move computes, from the text that the worker left."""
-    seen = view(Agreement.from_json(json.loads(said)), Nearness(bits=bits), told)
+    seen = clustered(Agreement.from_json(json.loads(said)), Nearness(bits=bits), told)
     cluster_rows(seen)
     seen.shares(log)
     seen.boosted(log)

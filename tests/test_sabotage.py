@@ -116,7 +116,7 @@ SABOTAGES = (
         ("tests/test_app.py::TestSecrets", "tests/queries/test_engine.py::TestSentences"),
     ),
     Sabotage(
-        "the retrieval's own id against logging it twice", "queries/log_writes.py",
+        "the retrieval's own id against logging it twice", "queries/retrieval_log.py",
         "join fresh using (org_id, retrieval_id) join candidate c using (number)\n          order by",
         "join candidate c using (number)\n          order by",
         ("tests/retrieval/test_log.py::TestWritten",),

@@ -1,4 +1,4 @@
-"""The parts of Feedback Impact below its table: movers, and how sessions ended."""
+"""How sessions ended where feedback changed their block and where it kept it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from analysis.impact import FLOOR, OUTCOMES, OutcomeComparison, compare_outcomes
-from controls import glossary, links
 from controls.messages import counted, number
 
 if TYPE_CHECKING:
@@ -22,43 +21,7 @@ CAVEAT = (
 )
 
 
-def movers(moved: pd.DataFrame) -> None:
-    """The observations that feedback moved most: up on top, down below."""
-    if moved.empty:
-        st.info("Feedback moved no observation in this selection.", icon=":material/search_off:")
-        return
-    ups, downs = moved[moved["places"] > 0], moved[moved["places"] < 0].iloc[::-1]
-    for name, words, rows in (("up", "▲ Moved up most", ups), ("down", "▼ Moved down most", downs)):
-        st.markdown(f"**{words}**, places summed over retrievals")
-        st.dataframe(
-            pd.DataFrame(
-                {
-                    "open": "Open",
-                    "places": [f"▲{place}" if place > 0 else f"▼{-place}" for place in rows["places"]],
-                    "retrievals": rows["retrievals"],
-                    "ways": [f"▲{up} ▼{down}" for up, down in zip(rows["up"], rows["down"], strict=True)],
-                    "weight": rows["weight"],
-                    "weights": [list(weights or ()) for weights in rows["weights"]],
-                    "text": rows["text"].fillna("(no longer stored)"),
-                }
-            ),
-            hide_index=True,
-            key=f"movers_{name}",
-            column_config={
-                "open": links.open_column(
-                    f"open_{name}", tuple(rows["observation_id"]), "observation.py", "observation"
-                ),
-                "places": st.column_config.TextColumn("Places", width=75),
-                "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized"),
-                "ways": st.column_config.TextColumn("Times", width=95, help=glossary.MOVED_TIMES),
-                "weight": st.column_config.NumberColumn("Weight now", width=90, format="%.3g"),
-                "weights": st.column_config.LineChartColumn("Its last weights, 0 to 1", width=150, y_min=0, y_max=1),
-                "text": st.column_config.TextColumn("Text", width=600),
-            },
-        )
-
-
-def outcomes(counts: pd.DataFrame) -> OutcomeComparison:
+def compared(counts: pd.DataFrame) -> OutcomeComparison:
     """How sessions ended on both sides; drawn once, so that title and bars agree."""
     return compare_outcomes(
         {
@@ -77,7 +40,7 @@ def bars(found: OutcomeComparison) -> dict[str, dict[str, tuple[float, float, fl
     }
 
 
-def behind_outcomes(found: OutcomeComparison) -> None:
+def behind(found: OutcomeComparison) -> None:
     """How many sessions stand behind each side, and what is missing where a side has too few."""
     for side, mix in zip(SIDES, (found.changed, found.kept), strict=True):
         st.caption(f"{counted(mix.judged, 'session')} where {side}{_open(mix)}{_collecting(mix)}.")
@@ -92,7 +55,7 @@ def _collecting(mix: OutcomeMix) -> str:
     return f": collecting data, {FLOOR} are needed before shares are shown" if mix.shares is None else ""
 
 
-def outcome_finding(found: OutcomeComparison) -> str:
+def finding(found: OutcomeComparison) -> str:
     """What the comparison says, with its interval; never more than it can."""
     if found.accepted is None:
         return "Collecting data: too few sessions to compare"
