@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from analysis.drift.alerts import Listed, Opposed, Origin
-from analysis.drift.search import EPOCH, PARTS, STEPS, Searched, counted
+from analysis.drift.search import EPOCH, STEPS, Searched, counted
 from analysis.drift.tasks import MOST
 from queries.aggregation_input import LIMIT, LONGEST, READING, OppositionPairs
 from queries.drift.kept import kept
@@ -21,6 +21,7 @@ from ranking import DEFAULT_PAIRS, Evidence
 from ranking.contradictions import Kind
 from ranking.contradictions.classifying import THRESHOLD, conflict_between
 from ranking.contradictions.opposition import compiled
+from ranking.contradictions.severity import PARTS
 
 if TYPE_CHECKING:
     from queries.drift.standing import SideRow, StandingRow, VoicesRow

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import pandas as pd
 import streamlit as st
 
-from analysis.health.budget import FLOOR, ZONES, budget_map
+from analysis.health.budget import ZONES, budget_map
+from analysis.intervals import FLOOR
 from controls import links
 from controls.address import not_understood, said
 from controls.health import head

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.impact import FLOOR, OUTCOMES, OutcomeComparison, compare_outcomes
+from analysis.impact import OUTCOMES, OutcomeComparison, compare_outcomes
+from analysis.intervals import DRAWS, FLOOR
 from controls.messages import counted, number
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 SIDES = ("feedback changed the block", "feedback kept the block")
 CAVEAT = (
-    "Bars are shares of sessions with an outcome; whiskers hold the middle 95 % of 4,000 draws of whole sessions. "
+    f"Bars are shares of sessions with an outcome; whiskers hold the middle 95 % of {DRAWS:,} draws of whole sessions. "
     "This compares, it does not explain: feedback changes the block where observations have a history, "
     "and such sessions differ in more than that."
 )

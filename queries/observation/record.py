@@ -72,7 +72,7 @@ class Record:
             schema.sessions,
         )
         project = and_(projects.c.org_id == table.c.org_id, projects.c.id == table.c.project_id)
-        session = and_(sessions.c.org_id == table.c.org_id, sessions.c.id == table.c.session_id)
+        session = schema.session_of(table)
         return (
             select(
                 table.c.id,
