@@ -33,15 +33,15 @@ class Sabotage:
 SABOTAGES = (
     Sabotage(
         "row-level security", PLATFORM, "enable row level security", "disable row level security",
-        ("tests/queries/test_isolation.py::TestRowSecurity",),
+        ("tests/queries/isolation/test_row_security.py::TestRowSecurity",),
     ),
     Sabotage(
         "the scope of a policy", PLATFORM, "using ({scope}) with check ({scope})", "using (true) with check (true)",
-        ("tests/queries/test_isolation.py::TestRowSecurity",),
+        ("tests/queries/isolation/test_row_security.py::TestRowSecurity",),
     ),
     Sabotage(
         "a scope that ends with its transaction", "queries/engine.py", "set_config(key, value, true)",
-        "set_config(key, value, false)", ("tests/queries/test_isolation.py::TestPool",),
+        "set_config(key, value, false)", ("tests/queries/isolation/test_pool.py::TestPool",),
     ),
     Sabotage(
         "the scope of a round that ends with its transaction", "queries/rounds.py", "set_config(key, value, true)",
@@ -68,15 +68,15 @@ SABOTAGES = (
     Sabotage(
         "the scope as JSON", "queries/scope.py", "json.dumps(self.orgs or ())",
         "'[\"' + '\",\"'.join(','.join(self.orgs or ()).split(',')) + '\"]'",
-        ("tests/queries/test_scope.py", "tests/queries/test_isolation.py::TestNames"),
+        ("tests/queries/test_scope.py", "tests/queries/isolation/test_row_security.py::TestNames"),
     ),
     Sabotage(
         "column privileges of the write role", PLATFORM, "grant update (features) on organizations",
-        "grant update on organizations", ("tests/queries/test_isolation.py::TestPrivileges",),
+        "grant update on organizations", ("tests/queries/isolation/test_privileges.py::TestPrivileges",),
     ),
     Sabotage(
         "the append-only audit", "queries/migrations/versions/rankscope_0001.py", "raise exception '% is append-only'",
-        "raise notice '% is append-only'", ("tests/queries/test_isolation.py::TestPrivileges",),
+        "raise notice '% is append-only'", ("tests/queries/isolation/test_privileges.py::TestPrivileges",),
     ),
     Sabotage(
         "the reach in a cache key", "controls/loading.py",
@@ -155,7 +155,7 @@ SABOTAGES = (
     Sabotage(
         "row-level security of results", "queries/migrations/versions/rankscope_0002.py",
         "enable row level security", "disable row level security",
-        ("tests/queries/test_isolation.py::TestRowSecurity",),
+        ("tests/queries/isolation/test_row_security.py::TestRowSecurity",),
     ),
     Sabotage(
         "one aggregator per scope", "queries/aggregation_runs.py", "select pg_try_advisory_xact_lock(:lock)",
