@@ -178,42 +178,42 @@ SABOTAGES = (
     Sabotage(
         "the comparison with what was seen", "queries/flags/change.py",
         "CONFLICT if found != self.seen else", "CONFLICT if False else",
-        ("tests/queries/test_flag_changes.py::TestConflict",),
+        ("tests/queries/flags/test_changes.py::TestConflict",),
     ),
     Sabotage(
         "the audit row of a flag change", "queries/flags/change.py",
         "entry=append(connection, self)", "entry=None",
-        ("tests/queries/test_flag_changes.py::TestApplied",),
+        ("tests/queries/flags/test_changes.py::TestApplied",),
     ),
     Sabotage(
         "the lock on an organization's flags", "queries/flags/change.py",
         ".where(*mine).with_for_update(key_share=True)", ".where(*mine)",
-        ("tests/queries/test_flag_faults.py::test_sixteen_operators_and_a_foreign_writer_lose_nothing",),
+        ("tests/queries/flags/test_faults.py::test_sixteen_operators_and_a_foreign_writer_lose_nothing",),
     ),
     Sabotage(
         "the request id against a second click", "queries/flags/change.py",
         "return entry_of_request(connection, self.request_id)", "return None",
-        ("tests/queries/test_flag_changes.py::TestOnce",),
+        ("tests/queries/flags/test_changes.py::TestOnce",),
     ),
     Sabotage(
         "the look-up after a lost commit", "queries/once.py",
         "        return settle(store, reach, change)", '        return Outcome("failed", LOST)',
-        ("tests/queries/test_flag_faults.py::TestLostCommit",),
+        ("tests/queries/flags/test_faults.py::TestLostCommit",),
     ),
     Sabotage(
         "the lock that a look-up waits for", "queries/once.py",
         "                change.lock(connection, reach)\n", "",
-        ("tests/queries/test_flag_faults.py::TestLostCommit",),
+        ("tests/queries/flags/test_faults.py::TestLostCommit",),
     ),
     Sabotage(
         "the refusal of malformed flags", "queries/flags/change.py",
         "    if states.malformed is not None:", "    if False:",
-        ("tests/queries/test_flag_changes.py::TestMalformed",),
+        ("tests/queries/flags/test_changes.py::TestMalformed",),
     ),
     Sabotage(
         "a revert only of what has not moved", "queries/flags/change.py",
         "MOVED_ON if last is None or last.id != entry.id else None", "None",
-        ("tests/queries/test_flag_changes.py::TestRevert",),
+        ("tests/queries/flags/test_changes.py::TestRevert",),
     ),
     Sabotage(
         "the role asked of the store for every flag change", "controls/flags/confirm.py",
@@ -228,17 +228,17 @@ SABOTAGES = (
     Sabotage(
         "the version of a triage that was seen", "queries/drift/triaging.py",
         "if (0 if stands is None else stands.version) != self.seen:", "if False:",
-        ("tests/queries/test_drift_triage.py::TestTriage",),
+        ("tests/queries/drift/test_triage.py::TestTriage",),
     ),
     Sabotage(
         "the request id of a decision against a second click", "queries/once.py",
         "    if made is not None:", "    if False:",
-        ("tests/queries/test_drift_triage.py::TestTriage",),
+        ("tests/queries/drift/test_triage.py::TestTriage",),
     ),
     Sabotage(
         "the pairs that were seen", "queries/drift/opposing.py",
         "        if digest(stored) != self.seen:", "        if False:",
-        ("tests/queries/test_drift_triage.py::TestPairs",),
+        ("tests/queries/drift/test_triage.py::TestPairs",),
     ),
     Sabotage(
         "the role asked of the store for every decision", "controls/drift/triage.py",
@@ -379,3 +379,10 @@ def test_every_guard_still_stands_where_it_is_taken_away() -> None:
     """Quick, where taking each away takes long: a guard that has moved would be noticed late."""
     moved = [each.guard for each in SABOTAGES if (ROOT / each.file).read_text().count(each.found) != 1]
     assert moved == []
+
+
+def test_every_test_that_should_notice_is_there() -> None:
+    """One that has moved would be noticed as late."""
+    named = [test.split("::") for each in SABOTAGES for test in each.tests]
+    gone = [file for file, *inside in named if not all(name in (ROOT / file).read_text() for name in inside)]
+    assert gone == []

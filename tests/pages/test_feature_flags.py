@@ -18,8 +18,8 @@ from queries.scope import Reach
 from tests import sample
 from tests.jobs.test_worker import until
 from tests.pages.application import application
-from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
-from tests.queries.test_flag_changes import MALFORMED, ONLY_JSON
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
+from tests.queries.flags.test_changes import MALFORMED, ONLY_JSON
 from tests.tcp_proxy import Proxy
 from tests.weighed import add_observed, add_weighed
 

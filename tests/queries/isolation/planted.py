@@ -8,6 +8,7 @@ from tests import sample
 
 if TYPE_CHECKING:
     import psycopg
+
     Connection = psycopg.Connection[Any]
 
 ORGS = ("org_a", "org_b", "org_c")

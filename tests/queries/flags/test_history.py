@@ -16,7 +16,7 @@ from queries.flags.registry import FLAGS, NAMES
 from queries.once import make
 from queries.scope import EVERYTHING, Reach, Scope
 from tests import sample
-from tests.queries.flag_store import BOOST, WEIGHTING, set_flag
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, set_flag
 
 if TYPE_CHECKING:
     import psycopg

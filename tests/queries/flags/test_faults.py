@@ -25,7 +25,7 @@ from queries.flags.registry import STATES, as_state
 from queries.once import make, settle
 from queries.scope import EVERYTHING, Reach
 from tests import sample
-from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
 from tests.tcp_proxy import Proxy
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from queries.flags.states import flag_states, other_keys
 from queries.once import make
 from queries.scope import EVERYTHING, Reach
 from tests import sample
-from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
 
 if TYPE_CHECKING:
     from queries.flags.registry import State
