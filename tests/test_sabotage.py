@@ -128,8 +128,8 @@ SABOTAGES = (
     ),
     Sabotage(
         "the lock on a session", "queries/outcomes.py",
-        "return select(table.c.outcome).where(*mine).with_for_update(key_share=True)",
-        "return select(table.c.outcome).where(*mine)",
+        "locked = select(table.c.outcome).where(*mine).with_for_update(key_share=True)",
+        "locked = select(table.c.outcome).where(*mine)",
         ("tests/retrieval/test_outcomes.py::TestTogether",),
     ),
     Sabotage(
