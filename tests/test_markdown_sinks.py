@@ -24,7 +24,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift/triage.py": {"outcome.sentence"},
         "controls/flags/confirm.py": {"told.sentence"},
         "controls/flags/history.py": {"error.sentence"},
-        "controls/frame.py": {"loading.isolation_gap()", "standing.store_name()"},
+        "controls/frame.py": {"loading.isolation_gap()", "store_state.store_name()"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
         "controls/inspector/pins.py": {"st.session_state.pop(SAID, None)"},
         "controls/what_if/outcome_ladder.py": {"filter(None, (beyond.why_none, beyond.would_need))", "found.why_none"},
