@@ -1,101 +1,21 @@
-"""Health's parts about single memories, about budgets, and about what reaches agents."""
+"""What tokens buy: work types by their budget and by how their sessions ended."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
 from analysis.health.budget import ZONES, budget_map
 from analysis.intervals import FLOOR
-from controls import links
-from controls.address import not_understood, said
-from controls.health import head
-from controls.loading import load, shape
-from controls.messages import MISSING, counted, number, percent
+from controls.loading import load
+from controls.messages import MISSING, number, percent
 from queries.health.budget import BudgetRow, BudgetUse
-from queries.health.coverage import Coverage, steps
-from queries.health.top import SHOWN, Kind, TopObservations
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from analysis.health.budget import BudgetMap
-    from queries.health.coverage import By
     from queries.scope import Scope
-
-KINDS: dict[str, str] = {
-    "highest": "Highest weight",
-    "lowest": "Lowest weight",
-    "misleading": "Misleading",
-    "outdated": "Outdated",
-    "alone": "Low corroboration",
-}
-TO_DO = {
-    "highest": "What feedback trusts most among the window's retrievals. Weights start at 1 and only fall, so many "
-    "stand at 1: of those, the most retrieved come first. Nothing to do, unless one of them is wrong.",
-    "lowest": "What feedback has pushed down and retrieval still finds. Open one: if it misleads, archive it; if it is "
-    "right, look at the sessions that failed with it.",
-    "misleading": "Named as misleading by the diagnostics of failed sessions. Correct or archive it: its weight falls "
-    "twice as fast from now on, but it is still retrieved.",
-    "outdated": "Contradicted by a newer observation and still retrieved. Open it, see the other side, and settle it "
-    "in Drift Alerts.",
-    "alone": "Retrieved most while the last aggregation pass found nobody else who says it. Ask whether it is true: "
-    "one voice can be wrong without anyone noticing.",
-}
-NOTHING = {
-    "highest": "Nothing was retrieved in this window.",
-    "lowest": "Nothing was retrieved in this window.",
-    "misleading": "No session's diagnostics in this window name an observation as misleading.",
-    "outdated": "No aggregation pass found a newer contradiction of anything that was retrieved in this window.",
-    "alone": "Nothing that was retrieved stands alone, or no aggregation pass has finished yet.",
-}
-BY = {"project": "By project", "agent": "By agent"}
-NOT_LOGGED = "This store does not log which observations were injected, so what reached agents cannot be known."
-WHEN = "D MMM YYYY"
-
-
-def ignored() -> list[str]:
-    """What the address says about this page and cannot be, by the names of the controls."""
-    known = {"part": ("Part", head.PARTS), "kind": ("Kind", KINDS), "by": ("Rows", BY)}
-    return not_understood({name: (label, options.get(said(name) or "")) for name, (label, options) in known.items()})
-
-
-def top(scope: Scope) -> None:
-    """One list of observations, each opened by its id."""
-    kind = head.choose("kind", "Kind", KINDS)
-    chosen: Kind = next(each for each in get_args(Kind) if each == kind)
-    found = load(TopObservations(scope, chosen, shape())).frames[0]
-    st.caption(TO_DO[kind])
-    if found.empty:
-        st.info(NOTHING[kind], icon=":material/search_off:")
-        return
-    own = {
-        "misleading": {"sessions": "Misled", "helped": "Helped"},
-        "outdated": {"severity": "Severity"},
-        "alone": {"voices": "Agents"},
-    }
-    more = own.get(kind, {})
-    kept = ["open", "weight", "retrieved", "injected", *more, "content"]
-    kept += ["organization"] if scope.org is None else []
-    config: dict[str, Any] = {
-        "open": links.open_column(f"open_{kind}", tuple(found["id"]), "observation.py", "observation"),
-        "weight": st.column_config.NumberColumn("Weight", width=75, format="%.3g"),
-        "retrieved": st.column_config.NumberColumn("Retrieved", width=85, format="localized"),
-        "injected": st.column_config.NumberColumn("Injected", width=80, format="localized"),
-        "content": st.column_config.TextColumn("Text", width=520),
-        "organization": st.column_config.TextColumn("Organization", width=150),
-        "project_id": st.column_config.TextColumn("Project", width=110),
-        "agent_id": st.column_config.TextColumn("Agent", width=110),
-        "created_at": st.column_config.DatetimeColumn("Written (UTC)", format=WHEN, timezone="UTC", width=110),
-        "id": st.column_config.TextColumn("Id"),
-    }
-    config |= {name: st.column_config.NumberColumn(label, width=80, format="%.3g") for name, label in more.items()}
-    table = found.assign(open="Open")[[*kept, "project_id", "agent_id", "created_at", "id"]]
-    st.dataframe(table, hide_index=True, key=f"top_{kind}", column_config=config)
-    if len(found) == SHOWN:
-        st.caption(f"The first {SHOWN}.")
 
 
 def budgets(scope: Scope) -> BudgetMap:
@@ -146,7 +66,7 @@ def frontier(found: BudgetMap) -> list[tuple[float, float]]:
     return [(point.tokens.value, point.accepted.value) for point in found.frontier if point.tokens and point.accepted]
 
 
-def budget_table(found: BudgetMap) -> None:
+def table(found: BudgetMap) -> None:
     """Every work type with its counts, its interval and what to try."""
     if not found.points:
         st.info(
@@ -200,45 +120,4 @@ def budget_table(found: BudgetMap) -> None:
     st.caption(
         "A session counts as accepted if it was neither rejected nor sent to rework; its tokens are all that it was "
         "given in the window. This compares work types, which differ in more than their budgets: it says what to try."
-    )
-
-
-def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], int] | None:
-    """Cells, names of rows and columns as the map takes them, and the last whole column; none where that is said."""
-    if not shape().injected:
-        st.info(NOT_LOGGED, icon=":material/data_alert:")
-        return None
-    chosen = head.choose("by", "Rows", BY)
-    by: By = "agent" if chosen == "agent" else "project"
-    found = load(Coverage(scope, by, shape())).frames[0]
-    if found.empty:
-        st.info("Nothing is stored in this scope.", icon=":material/search_off:")
-        return None
-    rows = found[["org_id", "name"]].drop_duplicates().reset_index(drop=True)
-    names = [f"(no {by})" if pd.isna(name) else str(name) for name in rows["name"]]
-    if scope.org is None:
-        names = [f"{org} · {name}" for org, name in zip(rows["org_id"], names, strict=True)]
-    cells = found.assign(row=found.groupby(["org_id", "name"], sort=False, dropna=False).ngroup())
-    columns = steps(scope)
-    labels = [_label(begin, end - pd.Timedelta(days=1)) for begin, end in columns]
-    whole = columns[0][1] - columns[0][0]
-    told = max(number for number, (begin, end) in enumerate(columns) if end - begin == whole)
-    if told < len(columns) - 1:
-        labels[-1] += " so far"
-    return cells, names, labels, told
-
-
-def _label(first: datetime, last: datetime) -> str:
-    return f"{first:%-d %b}" if first.date() == last.date() else f"{first:%-d %b} to {last:%-d %b}"
-
-
-def below_coverage(cells: pd.DataFrame, names: list[str]) -> None:
-    """How to read the map and what to do about a pale row."""
-    last = cells[cells["step"] == cells["step"].max()]
-    quiet = int(((last["stored"] > 0) & (last["injected"] == 0)).sum())
-    told = f"{counted(quiet, 'row')} of {number(len(names))} without any in the last column. " if quiet else ""
-    st.caption(
-        f"{told}A cell is the share of what was stored by then (written by that agent, or for that project) that at "
-        "least one retrieval of that time put into a block. A row that stays pale is memory nobody is given: ask the "
-        "Inspector's Why not? about one of its observations. An empty cell: nothing was stored yet."
     )
