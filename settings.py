@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-VERSION = "0.1.0"  # CHANGELOG.md has what it holds
+VERSION = "0.1.0"  # not released yet: CHANGELOG.md has what it will hold under "Unreleased"
 ROOT = Path(__file__).resolve().parent
 SECRETS = ROOT / ".streamlit" / "secrets.toml"
 SHORTEST_TOKEN = 16
@@ -171,10 +171,15 @@ def is_loopback(address: str | None) -> bool:
         return False
 
 
+def now() -> Settings:
+    """The settings as the environment has them at this moment."""
+    return Settings.read(os.environ)
+
+
 @cache
 def current() -> Settings:
     """The settings of this process, read once."""
-    return Settings.read(os.environ)
+    return now()
 
 
 def _stored(secrets: Path) -> dict[str, object]:

@@ -14,6 +14,7 @@ from analysis.observed_columns import observed_columns
 from queries.aggregation_input import LIMIT, READING, NewestObservations, OppositionPairs, ScopeVersion
 from queries.aggregation_runs import FinishRun
 from ranking import DEFAULT_PAIRS, Clusters, cluster_near_duplicates, detect_contradictions, fingerprints
+from ranking.contradictions.severity import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from queries.engine import Store
     from ranking import Contradiction
     from ranking.simhash import Fingerprints
-
-PARTS = ("recency", "domain", "frequency", "gap")
 
 
 @dataclass(frozen=True, eq=False)

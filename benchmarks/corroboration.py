@@ -1,12 +1,9 @@
 """Corroboration on 10 000 observations: first figures after opening, and a slider move, against clustering anew."""
 
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from functools import partial
 from statistics import median
 from uuid import UUID
 
@@ -14,16 +11,14 @@ import numpy as np
 import psycopg
 
 from analysis.corroboration.agreement import BITS, Agreement, agree, disputes, whole_time
+from analysis.corroboration.clustered import Nearness, clustered
 from analysis.corroboration.log import LoggedCandidates, logged_candidates
 from analysis.corroboration.rows import cluster_rows
-from analysis.corroboration.view import Nearness, view
 from benchmarks._corpus import plain_corpus, skewed_corpus
 from benchmarks._page import row, until_figures
+from benchmarks._served import served
 from benchmarks._timing import Spent, timed
-from queries import embedded
-from queries.engine import Store, make_engine
-from queries.migrate import migrate
-from queries.owner import owning
+from queries.engine import Store
 from queries.scope import Reach, Scope
 from ranking import cluster_near_duplicates
 from ranking.near_pairs import near_components
@@ -34,24 +29,6 @@ SIZE, QUICK = 10_000, 2_000
 RETRIEVALS, CANDIDATES = 500, 20
 FIRST_AT_MOST, MOVE_AT_MOST = 2.0, 0.5  # seconds
 MOVES = (3, 4, 5, 8, 2, 12, 3, 16)
-
-
-@contextmanager
-def served(count: int) -> Iterator[tuple[str, Store]]:
-    """A store of its own with one organization of so many texts, a fifth of them copies; removed afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="rankscope-corroboration-"))
-    folder.chmod(0o711)
-    try:
-        with embedded.start(folder) as lease:
-            with owning(lease.url()) as engine:
-                migrate(engine, create_store=True)
-            with psycopg.connect(lease.url().replace("+psycopg", ""), autocommit=True) as owner:
-                fill(owner, count)
-            store = Store(make_engine(lease.url("dash_read"), name="benchmark"))
-            yield lease.url("dash_read"), store
-            store.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def fill(owner: psycopg.Connection, count: int) -> None:
@@ -91,7 +68,7 @@ def first_figures(store: Store, scope: Scope) -> tuple[Agreement, LoggedCandidat
 
 def move(said: str, log: LoggedCandidates, bits: int, told: tuple[tuple[str, str], ...]) -> None:
     """What a slider move computes, from the text that the worker left."""
-    seen = view(Agreement.from_json(json.loads(said)), Nearness(bits=bits), told)
+    seen = clustered(Agreement.from_json(json.loads(said)), Nearness(bits=bits), told)
     cluster_rows(seen)
     seen.shares(log)
     seen.boosted(log)
@@ -136,7 +113,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
     """Limits: figures about 2 s after opening, a slider move about half a second, both on 10 000 observations."""
     now = datetime.now(UTC)
     scope = Scope(Reach((ORG,)), now - timedelta(days=30), now + timedelta(hours=1), ORG)
-    with served(QUICK if quick else SIZE) as (address, store):
+    with served(partial(fill, count=QUICK if quick else SIZE)) as (address, store):
         reading = timed(lambda: first_figures(store, scope))
         agreement, log = first_figures(store, scope)
         told: list[tuple[tuple[str, str], ...]] = []

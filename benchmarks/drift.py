@@ -1,13 +1,9 @@
 """Drift Alerts on 10 000 observations: first figures after opening, and a slider move, against searching anew."""
 
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from uuid import UUID
 
@@ -18,14 +14,12 @@ from analysis.drift.search import STEPS, search
 from analysis.drift.standing import standing_search
 from analysis.drift.tasks import from_text, search_in_worker
 from benchmarks._page import row, until_figures
+from benchmarks._served import served
 from benchmarks._timing import Spent, timed
 from benchmarks.contradictions import observations
 from jobs.aggregation import refresh
-from queries import embedded
 from queries.aggregation_input import AggregationScopes
-from queries.engine import Store, make_engine
-from queries.migrate import migrate
-from queries.owner import owning
+from queries.engine import Store
 from queries.scope import Reach, Scope
 from ranking.contradictions.claims import claims_of
 from tests.pages.application import application
@@ -35,25 +29,6 @@ SIZE, QUICK = 10_000, 2_000
 RETRIEVALS, CANDIDATES = 2_000, 20
 FIRST_AT_MOST, MOVE_AT_MOST = 2.0, 0.5  # seconds
 MOVES = (0.45, 0.5, 0.6, 0.3, 0.9, 0.35, 0.7, 0.5)
-
-
-@contextmanager
-def served(count: int) -> Iterator[tuple[str, Store]]:
-    """A store of its own with one organization of so many observations; removed afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="rankscope-drift-"))
-    folder.chmod(0o711)
-    try:
-        with embedded.start(folder) as lease:
-            with owning(lease.url()) as engine:
-                migrate(engine, create_store=True)
-            with psycopg.connect(lease.url().replace("+psycopg", ""), autocommit=True) as owner:
-                fill(owner, count)
-            writer = make_engine(lease.url("dash_write"), name="benchmark write")
-            store = Store(make_engine(lease.url("dash_read"), name="benchmark"), writer)
-            yield lease.url("dash_read"), store
-            store.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def fill(owner: psycopg.Connection, count: int) -> None:
@@ -126,7 +101,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
     """Limits: figures about 2 s after opening, a slider move about half a second, both on 10 000 observations."""
     now = datetime.now(UTC)
     scope = Scope(Reach((ORG,)), now - timedelta(days=30), now + timedelta(hours=1), ORG)
-    with served(QUICK if quick else SIZE) as (address, store):
+    with served(partial(fill, count=QUICK if quick else SIZE)) as (address, store):
         searching = timed(lambda: told(store, scope), 2)
         text = told(store, scope)
         reading = timed(lambda: from_text.__wrapped__(text))

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from charts.look import DAYS, DISPUTED, NEUTRAL, finish
-from charts.timeline import LANES, LARGEST, SINGULAR, SMALLEST
+from charts.timeline import LANES, draw_lane
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -50,7 +50,7 @@ def both_lives(older: Life, newer: Life, now: datetime, given: Given) -> go.Figu
             marks = life.happened[life.happened["lane"] == lane]
             if len(marks):
                 names.append(f"{side}: {LANES[lane][0]}")
-                _draw_lane(figure, names[-1], lane, marks, most)
+                draw_lane(figure, names[-1], lane, marks, most)
     figure.update_yaxes(
         row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
     )
@@ -83,32 +83,6 @@ def _draw_weight(figure: go.Figure, side: str, life: Life, now: datetime) -> Non
         row=1,
         col=1,
     )
-
-
-def _draw_lane(figure: go.Figure, name: str, lane: str, marks: pd.DataFrame, most: int) -> None:
-    _, symbol, colour = LANES[lane]
-    sizes = [SMALLEST + (LARGEST - SMALLEST) * ((count - 1) / max(most - 1, 1)) ** 0.5 for count in marks["count"]]
-    said = [_said(lane, *mark) for mark in zip(marks["first"], marks["last"], marks["count"], strict=True)]
-    figure.add_trace(
-        go.Scatter(
-            x=marks["first"] + (marks["last"] - marks["first"]) / 2,
-            y=[name] * len(marks),
-            mode="markers",
-            marker={"symbol": symbol, "color": colour, "size": sizes, "line": {"width": 1.5, "color": colour}},
-            opacity=0.85,
-            text=said,
-            hovertemplate="%{text}<extra></extra>",
-            showlegend=False,
-        ),
-        row=2,
-        col=1,
-    )
-
-
-def _said(lane: str, first: pd.Timestamp, last: pd.Timestamp, count: int) -> str:
-    when = f"{first:%-d %b %Y %H:%M}" + (f" to {last:%-d %b %H:%M}" if count > 1 else "")
-    times = f"{count:,} times " if count > 1 else ""
-    return f"{times}{SINGULAR[lane]}<br>{when}"
 
 
 def _finding(lives: dict[str, Life], given: Given) -> str:

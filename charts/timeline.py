@@ -52,7 +52,7 @@ def timeline(
     _draw_weight(figure, steps, weight, created, now)
     most = int(happened["count"].max()) if len(happened) else 1
     for lane in shown:
-        _draw_lane(figure, lane, happened[happened["lane"] == lane], most)
+        draw_lane(figure, LANES[lane][0], lane, happened[happened["lane"] == lane], most)
     names = [LANES[lane][0] for lane in shown]
     figure.update_yaxes(
         row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
@@ -107,8 +107,9 @@ def _draw_weight(
         )
 
 
-def _draw_lane(figure: go.Figure, lane: str, marks: pd.DataFrame, most: int) -> None:
-    name, symbol, colour = LANES[lane]
+def draw_lane(figure: go.Figure, name: str, lane: str, marks: pd.DataFrame, most: int) -> None:
+    """The marks of one lane, under its name, sized by how many each stands for."""
+    _, symbol, colour = LANES[lane]
     sizes = [SMALLEST + (LARGEST - SMALLEST) * ((count - 1) / max(most - 1, 1)) ** 0.5 for count in marks["count"]]
     middle = marks["first"] + (marks["last"] - marks["first"]) / 2
     said = [_said(lane, *mark) for mark in zip(marks["first"], marks["last"], marks["count"], strict=True)]
@@ -127,6 +128,7 @@ def _draw_lane(figure: go.Figure, lane: str, marks: pd.DataFrame, most: int) -> 
             marker=marker,
             text=said,
             hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
         ),
         row=2,
         col=1,

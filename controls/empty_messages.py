@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from controls import standing
+from controls import store_state
 
 
 def no_organizations(*, everything: bool) -> None:
     """A store without any organization, or someone who may see none of them."""
     if not everything:
         way = ": none was granted to you. An administrator does that with `python -m jobs grant`."
-    elif standing.is_embedded():
+    elif store_state.is_embedded():
         way = ": the embedded store is empty. Stop Rankscope and start it with `make run`, which fills in a demo."
     else:
         way = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import loading, standing
+from controls import loading, store_state
 from controls.access import sign_out
 from controls.scope import scope_address
 
@@ -80,6 +80,6 @@ def banner(principal: Principal) -> None:
         st.divider()
         access = "reads and writes" if loading.may_write() and principal.may("operator") else "read-only"
         st.text(f"{principal.name}, {principal.role}")
-        st.caption(f":material/database: {standing.store_name()}, {access}")
+        st.caption(f":material/database: {store_state.store_name()}, {access}")
         if principal.how == "oidc" and st.button("Sign out", key="sign_out", type="tertiary", icon=":material/logout:"):
             sign_out()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import standing
+from controls import store_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from queries.errors import StoreError
 
 MISSING = "—"
+GONE = "(deleted, or not yours to see)"
 PASSING = ("unreachable", "connection", "restarting", "starting", "silent", "busy", "connections")
 STOPPED = "The embedded database stopped and is being started again. Nothing was lost."
 RETRY = 3.0
@@ -29,7 +30,7 @@ FAILED_AT = "failed_at"
 def failed(error: StoreError) -> None:
     """The store could not be asked: what is wrong and what to do; a page that may come back does so by itself."""
     passing = error.kind in PASSING
-    stopped = passing and standing.is_embedded()
+    stopped = passing and store_state.is_embedded()
     st.error(STOPPED if stopped else error.sentence, icon=":material/database_off:")
     st.button("Try again", key="try_again")
     if passing:
@@ -40,7 +41,7 @@ def failed(error: StoreError) -> None:
 @st.fragment(run_every=RETRY)
 def _come_back() -> None:
     """Run the page again once the store answers; not at once, or a store that comes and goes would spin the page."""
-    if time.monotonic() - st.session_state.get(FAILED_AT, 0.0) > RETRY / 2 and standing.answers_now():
+    if time.monotonic() - st.session_state.get(FAILED_AT, 0.0) > RETRY / 2 and store_state.answers_now():
         st.rerun()
     st.caption("This page tries again by itself.")
 

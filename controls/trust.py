@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from analysis.intervals import Z
 from controls import glossary
 from controls.messages import counted, digits, percent
 from queries.drawn import WHOLE
@@ -15,9 +16,6 @@ from queries.retrievals import POOL
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-
-CERTAIN = 1.96  # standard errors on each side of 95 of 100 estimates
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def _behind(trust: Trust) -> str:
 def in_part(share: float, retrievals: float) -> str:
     """That figures are drawn from a part of the log, and to how many points a share of all retrievals is good."""
     drawn = max(retrievals * share, 1.0)
-    points = 100 * CERTAIN * 0.5 / sqrt(drawn)
+    points = 100 * Z * 0.5 / sqrt(drawn)
     return (
         f"drawn from {digits(100 * share)} % of the log: shares are good to ±{digits(points, 2)} points over all "
         "organizations; choose one to count it whole"

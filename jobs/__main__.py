@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+import settings
 from jobs import (
     aggregation,
     contradictions,
@@ -22,10 +23,12 @@ from jobs import (
 )
 from queries.embedded import EmbeddedError
 from queries.errors import StoreError
-from settings import Settings, SettingsError
+from settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from settings import Settings
 
 INTERRUPTED = 130
 
@@ -72,7 +75,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Do one job and return its exit code."""
     args = parser().parse_args(argv)
     try:
-        code = JOBS[args.job].main(args, Settings.read(os.environ))
+        code = JOBS[args.job].main(args, settings.now())
         sys.stdout.flush()
     except StoreError as error:
         return _fail(error.sentence)

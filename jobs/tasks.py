@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 LIMIT = 30.0  # seconds (C5: an explicit "run")
 MANY = 120.0  # the same for up to 25 organizations
-
-Params = Mapping[str, Any]
-Report = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)

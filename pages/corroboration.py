@@ -15,12 +15,12 @@ from controls.exports import download_buttons
 from controls.view import view
 
 if TYPE_CHECKING:
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.rows import ClusterRow
-    from analysis.corroboration.view import View
     from queries.scope import Scope
 
 
-def draw_more(seen: View, rows: list[ClusterRow], scope: Scope, opened: str | None) -> set[str] | None:
+def draw_more(seen: Clustered, rows: list[ClusterRow], scope: Scope, opened: str | None) -> set[str] | None:
     """The further picture that was chosen; the clusters with a member in the map's area, if one is drawn."""
     show = pictures.choose_show()
     if show == "sizes":

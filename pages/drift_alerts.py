@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from controls import messages
-from controls.drift import alert, filters, gathering, pairs, reports, searching, triage, worklist
+from controls.drift import alert, filters, head, pairs, reports, searching, trends, triage, worklist
 from controls.drift import messages as drift_messages
+from controls.drift.gathering import gather
 from controls.view import view
 
 if TYPE_CHECKING:
     from controls.access import Principal
     from controls.drift.gathering import Drift
     from queries.scope import Scope
+
+LIST, PANEL = 648, 290
 
 
 def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
@@ -40,15 +43,15 @@ def main(scope: Scope, principal: Principal) -> None:
         return
     top, opened_place = st.container(), st.container()
     with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
-        work, panel = st.container(width=gathering.LIST), st.container(width=gathering.PANEL)
+        work, panel = st.container(width=LIST), st.container(width=PANEL)
     with panel:
         agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
         wanted, below = filters.choose(agent for agent in agents if agent)
-    found = gathering.gather(scope, searched, wanted, datetime.now(UTC))
+    found = gather(scope, searched, wanted, datetime.now(UTC))
     with top:
-        gathering.trust(found)
+        head.trust(found)
         reports.way_to_reports()
-        gathering.figures(found)
+        head.figures(found)
     opened = filters.opened()
     if opened is not None:
         with opened_place:  # on top: whoever opened it by a link or a key need not look for it
@@ -59,8 +62,8 @@ def main(scope: Scope, principal: Principal) -> None:
         else:
             drift_messages.no_alerts(filtered=bool(found.every))
     with below:
-        gathering.draw_precision(found)
-    gathering.draw_trends(found)
+        trends.draw_precision(found)
+    trends.draw_trends(found)
     reports.of_page(found, principal)
     pairs.pairs(scope, principal)
 

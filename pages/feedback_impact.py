@@ -7,9 +7,10 @@ from charts.impact_parts import outcome_mix, weight_histogram
 from charts.look import QUIET
 from charts.slope import MOST, slope, without_a_line
 from controls import messages, trust
-from controls.impact import filters, findings, measures, parts
+from controls.impact import filters, findings, measures, outcomes
 from controls.impact import retrieval as impact_retrieval
 from controls.impact.answers import ask
+from controls.impact.movers import movers
 from controls.view import view
 
 scope = view().scope
@@ -74,12 +75,12 @@ if found.now["comparable"]:
         st.caption(findings.flips(found.now))
         measures.table(found.days, found.now, found.then, chosen.top)
     elif part == "outcomes" and found.part is not None:
-        ended = parts.outcomes(found.part)
-        if bars := parts.bars(ended):
-            figure = outcome_mix(bars, parts.outcome_finding(ended))
+        ended = outcomes.compared(found.part)
+        if bars := outcomes.bars(ended):
+            figure = outcome_mix(bars, outcomes.finding(ended))
             st.plotly_chart(
                 figure, key="outcomes", config=QUIET, alt="Shares of outcomes with and without a changed block"
             )
-        parts.behind_outcomes(ended)
+        outcomes.behind(ended)
     elif found.part is not None:
-        parts.movers(found.part)
+        movers(found.part)

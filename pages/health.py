@@ -7,7 +7,7 @@ from charts.coverage import heat_map
 from charts.health import bands
 from charts.look import QUIET
 from controls import messages, trust
-from controls.health import change, head, parts, system, tables
+from controls.health import budget, change, coverage, filters, head, system, tables, top
 from controls.health.answers import ask
 from controls.loading import shape
 from controls.view import view
@@ -16,7 +16,7 @@ from queries.errors import LACKING, StoreError
 scope, principal = view().scope, view().principal
 part = head.chosen_part()
 memory = ask(scope)
-messages.ignored_in_link(parts.ignored())
+messages.ignored_in_link(filters.ignored())
 
 trust.strip(head.trust_of(memory, shape(), scope))
 change.sentence(memory, scope)
@@ -36,26 +36,26 @@ try:
         tables.behind(memory, scope)
         tables.organizations(memory, scope)
     elif part == "top":
-        parts.top(scope)
+        top.top(scope)
     elif part == "budget":
-        found = parts.budgets(scope)
+        found = budget.budgets(scope)
         if found.tokens is not None and found.accepted is not None:
             st.plotly_chart(
-                pareto(parts.points(found), parts.frontier(found), (found.tokens, found.accepted)),
+                pareto(budget.points(found), budget.frontier(found), (found.tokens, found.accepted)),
                 key="pareto",
                 config=QUIET,
                 alt="Work types by mean tokens injected and share of sessions accepted, with the frontier",
             )
-        parts.budget_table(found)
+        budget.table(found)
     elif part == "coverage":
-        if (cells := parts.coverage(scope)) is not None:
+        if (cells := coverage.coverage(scope)) is not None:
             st.plotly_chart(
                 heat_map(*cells),
                 key="coverage",
                 config=QUIET,
                 alt="Share of stored observations that reached agents, by project or agent and time",
             )
-            parts.below_coverage(cells[0], cells[1])
+            coverage.below(cells[0], cells[1])
     elif part == "runs":
         system.runs(memory)
     else:

@@ -10,7 +10,7 @@ from controls.loading import kept, load, shape
 from controls.overview import summary
 from controls.view import view
 from queries.drawn import WHOLE
-from queries.organizations import Features
+from queries.flags.states import Features
 from queries.overview import DailyRetrievals, Overview
 
 scope = view().scope

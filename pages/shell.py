@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import empty_messages, frame, links, loading, messages, saved_views, search, standing
+from controls import empty_messages, frame, links, loading, messages, saved_views, search, store_state
 from controls.access import NotAllowedError, NotSignedInError, came_for, current_principal, sign_in
 from controls.scope import choose_scope
 from controls.sections import SECTIONS
@@ -44,7 +44,7 @@ def draw(page: StreamlitPage, entry: Entry, pages: Pages, run: frame.Run) -> Non
         return
     search.results(scope, scripts)
     st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
-    if scope.org is not None and standing.holds_nothing(scope):
+    if scope.org is not None and store_state.holds_nothing(scope):
         empty_messages.nothing_yet()
     with shown_to(principal, scope):
         page.run()

@@ -12,7 +12,7 @@ from queries.catalogue import read_catalogue
 from queries.engine import AGGREGATE, Store
 from queries.errors import StoreError
 from queries.findings import Finding, judge
-from queries.organizations import LONGEST_FEATURES, flag_states
+from queries.flags.states import LONGEST_FEATURES, flag_states
 from queries.recall.estimates import indexed_routes
 from queries.scope import EVERYTHING
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import psycopg
 from sqlalchemy import exc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NOT_ANSWERING = "The database is not answering. Nothing was changed. Try again in a moment."
 BAD_ADDRESS = "The store's address cannot be read. DATABASE_URL has the form postgresql://user@host:port/database."
@@ -64,6 +68,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
 
 # The kinds that one question can meet while others of the same page are answered.
 LACKING = ("schema", "table", "privilege", "column", "extension", "slow", "data")
+OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
 
 
 class DeadlineError(psycopg.OperationalError):
@@ -124,3 +129,8 @@ def _connect_error(error: psycopg.OperationalError) -> StoreError:
         if re.search(pattern, str(error)):
             return StoreError(*SENTENCES[state], state)
     return StoreError("unreachable", UNREACHABLE)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them: commas between them, and "and" before the last."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

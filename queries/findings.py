@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import Boolean, DateTime, Double, Integer, Text
 
 from queries import mending, schema
+from queries.errors import listed
 from queries.migrate import targets
 from queries.migrations.versions import platform_0001, platform_0002, platform_0003
 from queries.shape import DOCUMENTED_LOG_COLUMNS
-from queries.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pgvector.psycopg import register_vector
-from pgvector.sqlalchemy import VECTOR
 from psycopg import sql
-from psycopg.types.json import Jsonb
-from sqlalchemy import Uuid, select, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import select, text
 
 from queries import schema
 from queries.migrate import LOCK
@@ -36,37 +32,6 @@ def claim_empty(connection: Connection) -> bool:
     """Whether this store holds no organization; a second transaction that asks waits for the first to end."""
     connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
     return connection.execute(select(schema.organizations.c.id).limit(1)).first() is None
-
-
-def copy_records(
-    connection: Connection, table: Table, columns: Sequence[str], records: Iterable[Sequence[object]]
-) -> int:
-    """Append a stream of records by COPY in this connection's transaction and return how many."""
-    unknown = [name for name in columns if name not in table.c]
-    if unknown:
-        raise ValueError(f"expected columns of {table.name}; found {', '.join(unknown)}")
-    as_json = [place for place, name in enumerate(columns) if isinstance(table.c[name].type, JSONB)]
-    # vectors as text would be three times the bytes, and most of the time
-    binary = any(isinstance(table.c[name].type, VECTOR) for name in columns)
-    statement = sql.SQL("copy {table} ({columns}) from stdin {how}").format(
-        table=_identifier(table),
-        columns=sql.SQL(", ").join(map(sql.Identifier, columns)),
-        how=sql.SQL("(format binary)" if binary else ""),
-    )
-    driver, count = _driver(connection), 0
-    if binary:
-        # asks the server for the type's number, which inside a COPY would wait for ever
-        register_vector(driver)
-    with driver.cursor() as cursor, cursor.copy(statement) as copy:
-        if binary:
-            copy.set_types([_type_name(table, name) for name in columns])
-        for record in records:
-            row = record
-            if as_json:
-                row = [Jsonb(value) if place in as_json else value for place, value in enumerate(record)]
-            copy.write_row(row)
-            count += 1
-    return count
 
 
 def copy_encoded(connection: Connection, table: Table, columns: Sequence[str], pieces: Iterable[bytes]) -> int:
@@ -101,11 +66,6 @@ def analyze(connection: Connection, tables: Iterable[Table]) -> None:
     """Tell the planner what was just loaded, in the same transaction."""
     names = sql.SQL(", ").join(map(_identifier, tables))
     _driver(connection).execute(sql.SQL("analyze {names}").format(names=names))
-
-
-def _type_name(table: Table, name: str) -> str:
-    kind = table.c[name].type
-    return "vector" if isinstance(kind, VECTOR) else "uuid" if isinstance(kind, Uuid) else "text"
 
 
 def _identifier(table: Table) -> sql.Identifier:

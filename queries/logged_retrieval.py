@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import func, select
 
 from queries import schema
 from queries.engine import AGGREGATE, LIST
@@ -55,7 +55,7 @@ class LoggedRetrieval:
     def statement(self) -> Select[Any]:
         """With the kind of work of its session, if that is still there."""
         log, sessions = self.shape.rows(self.scope, only=self.retrieval), schema.sessions
-        its_session = and_(sessions.c.org_id == log.c.org_id, sessions.c.id == log.c.session_id)
+        its_session = schema.session_of(log)
         about = [sessions.c.work_type if name == "work_type" else log.c[name] for name in LoggedRow.__annotations__]
         return (
             select(*about)
@@ -87,7 +87,7 @@ class LatestRetrievals:
     def statement(self) -> Select[Any]:
         """Looks at the newest rows only, so that a long log costs no more than a short one."""
         logs, sessions = schema.retrieval_ab_logs, schema.sessions
-        its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
+        its_session = schema.session_of(logs)
         at = logs.c.created_at if self.shape.created_at else sessions.c.created_at
         source = logs if self.shape.created_at else logs.join(sessions, its_session)
         newest = (

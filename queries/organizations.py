@@ -1,17 +1,14 @@
-"""The organizations and projects someone may choose from, and what each organization's flags say."""
+"""The organizations and projects someone may choose from."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlalchemy import func, or_, select
-from sqlalchemy.types import Text
 
 from queries import schema
 from queries.engine import LIST
-from queries.flags.registry import NAMES
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Select
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 
 SHOWN = 2_000  # entries of a list to choose from; beyond that an operator types an address
 LONGEST_NAME = 200
-LONGEST_FEATURES = 20_000  # characters; flags of a larger object are shown as unreadable
 
 
 def shown_name(table: FromClause) -> ColumnElement[str]:
@@ -88,81 +84,3 @@ class Projects:
             .order_by(projects.c.name, projects.c.id)
             .limit(SHOWN)
         )
-
-
-@dataclass(frozen=True)
-class FeaturesRow:
-    """An organization's ``features`` as stored, unparsed."""
-
-    org_id: str
-    features: str | None
-
-
-@dataclass(frozen=True)
-class Features:
-    """The feature flags of the organizations in scope.
-
-    They travel as text: one malformed value must not fail the query for every other organization.
-    """
-
-    scope: Scope
-    row: ClassVar[type] = FeaturesRow
-    limit: ClassVar[float] = LIST
-
-    def statement(self) -> Select[tuple[str, str]]:
-        """Cut where a value is no longer a set of flags."""
-        orgs = schema.organizations
-        features = func.left(orgs.c.features.cast(Text), LONGEST_FEATURES)
-        return select(orgs.c.id, features).where(in_scope(self.scope)).limit(SHOWN)
-
-
-@dataclass(frozen=True)
-class FlagStates:
-    """Each known flag as "on", "off" or "absent", or why the whole object cannot be read."""
-
-    states: tuple[tuple[str, str], ...] = ()
-    malformed: str | None = None
-
-    def state(self, flag: str) -> str | None:
-        """The state of one flag; ``None`` where the object cannot be read."""
-        return dict(self.states).get(flag)
-
-
-def flag_states(features: str | None) -> FlagStates:
-    """What ``organizations.features`` says of the known flags; only JSON true and false count as set."""
-    if features is None:
-        return FlagStates(tuple((flag, "absent") for flag in NAMES))
-    try:
-        found = json.loads(features, object_pairs_hook=_without_repeats)
-    except _RepeatedKeyError:
-        return FlagStates(malformed="an object with the same key twice")
-    except (ValueError, RecursionError):
-        return FlagStates(malformed="not readable as JSON")
-    if not isinstance(found, dict):
-        kind = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}.get(type(found), "a number")
-        return FlagStates(malformed=f"not an object but {kind}")
-    states = []
-    for flag in NAMES:
-        value = found.get(flag)
-        if flag in found and not isinstance(value, bool):
-            return FlagStates(malformed=f"{flag} is neither true nor false")
-        states.append((flag, "absent" if value is None else "on" if value else "off"))
-    return FlagStates(tuple(states))
-
-
-class _RepeatedKeyError(ValueError):
-    """An object in which one of two values would be lost by storing it anew."""
-
-
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _RepeatedKeyError
-    return found
-
-
-def other_keys(features: str | None) -> dict[str, object]:
-    """What an organization's features hold besides the known flags: shown, never changed."""
-    if features is None or flag_states(features).malformed is not None:
-        return {}
-    return {key: value for key, value in json.loads(features).items() if key not in NAMES}

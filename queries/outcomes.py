@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select, text, update
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from sqlalchemy import Connection, Select, Update
+    from sqlalchemy import Connection
 
 # The history is written from what the update itself returned: no row without its change, no change without its row.
 # Not now(): that is when the transaction began, before it waited for its turn.
@@ -31,6 +31,12 @@ MOVE = text(
               clock_timestamp()
          from moved join change using (id) order by id"""
 )
+
+
+class LockedSession(NamedTuple):
+    """A session as it stands while its row is locked."""
+
+    outcome: str | None
 
 
 class GivenObservation(NamedTuple):
@@ -56,50 +62,50 @@ class SessionKey:
     org_id: str
     session_id: str
 
-    def lock(self) -> Select[Any]:
-        """The outcome on record; until the transaction ends, nobody else records one."""
+    def lock(self, connection: Connection) -> LockedSession | None:
+        """The outcome on record; until the transaction ends, nobody else records one. None for an unknown session."""
         table = schema.sessions
         mine = (table.c.org_id == self.org_id, table.c.id == self.session_id)
-        return select(table.c.outcome).where(*mine).with_for_update(key_share=True)
+        locked = select(table.c.outcome).where(*mine).with_for_update(key_share=True)
+        row = connection.execute(locked).one_or_none()
+        return None if row is None else LockedSession(*row)
 
-    def learned(self) -> Select[Any]:
+    def learned(self, connection: Connection) -> str | None:
         """The outcome that already moved weights; it stands, whatever the session says."""
         table = schema.observation_weight_history
         mine = (table.c.org_id == self.org_id, table.c.session_id == self.session_id)
-        return select(table.c.outcome).where(*mine).order_by(table.c.id).limit(1)
+        return connection.scalar(select(table.c.outcome).where(*mine).order_by(table.c.id).limit(1))
 
-    def lock_given(self) -> Select[Any]:
+    def lock_given(self, connection: Connection) -> list[GivenObservation]:
         """All it was given, locked in the order of their ids: those who share some wait, and never for each other."""
         logs, table = schema.context_injection_logs, schema.observations
         mine = (logs.c.org_id == self.org_id, logs.c.session_id == self.session_id)
         given = select(func.unnest(logs.c.observation_ids)).where(*mine)
         wanted = (table.c.org_id == self.org_id, table.c.id.in_(given))
-        return select(table.c.id, table.c.weight).where(*wanted).order_by(table.c.id).with_for_update(key_share=True)
+        both = (table.c.id, table.c.weight)
+        locked = select(*both).where(*wanted).order_by(table.c.id).with_for_update(key_share=True)
+        return [GivenObservation(*row) for row in connection.execute(locked)]
 
-    def named_misleading(self) -> Select[Any]:
+    def named_misleading(self, connection: Connection) -> frozenset[UUID]:
         """What this session's diagnostics say misled it."""
         table = schema.session_diagnostics
         mine = (table.c.org_id == self.org_id, table.c.session_id == self.session_id)
-        return select(table.c.misleading_observation_ids).where(*mine)
+        return frozenset(connection.scalar(select(table.c.misleading_observation_ids).where(*mine)) or ())
 
-    def failures_of(self, ids: Sequence[UUID]) -> Select[Any]:
-        """How many sessions that were given each observation failed so far."""
+    def failures_of(self, connection: Connection, ids: Sequence[UUID]) -> dict[UUID, int]:
+        """How many sessions that were given each observation failed so far; one that none failed with has no entry."""
         table = schema.observation_weight_history
         failed = (table.c.org_id == self.org_id, table.c.observation_id.in_(ids), table.c.outcome != "accepted")
-        return (
-            select(table.c.observation_id.label("id"), func.count(table.c.session_id.distinct()).label("failures"))
-            .where(*failed)
-            .group_by(table.c.observation_id)
-        )
+        counted = (table.c.observation_id, func.count(table.c.session_id.distinct()))
+        rows = connection.execute(select(*counted).where(*failed).group_by(table.c.observation_id))
+        return {row[0]: row[1] for row in rows}
 
-    def end(self, outcome: str) -> Update:
-        """The outcome put on record; a session that had ended keeps its time."""
+    def end(self, connection: Connection, outcome: str) -> None:
+        """Put the outcome on record; a session that had ended keeps its time."""
         table = schema.sessions
-        return (
-            update(table)
-            .where(table.c.org_id == self.org_id, table.c.id == self.session_id)
-            .values(outcome=outcome, ended_at=func.coalesce(table.c.ended_at, func.clock_timestamp()))
-        )
+        mine = (table.c.org_id == self.org_id, table.c.id == self.session_id)
+        ended_at = func.coalesce(table.c.ended_at, func.clock_timestamp())
+        connection.execute(update(table).where(*mine).values(outcome=outcome, ended_at=ended_at))
 
     def move(self, connection: Connection, outcome: str, moves: Sequence[WeightChange]) -> None:
         """Set the weights and write their history."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import and_, func, select
 
-from queries import schema
+from queries import folding, schema
 from queries.drawn import WHOLE, averaged, counted, newest_logged, stands_for
 from queries.engine import AGGREGATE
-from queries.impact import folding
 from queries.organizations import in_scope, shown_name
 from queries.retrievals import POOL, comparable, folded
 from queries.shape import COMPLETE_SHAPE, LogShape

@@ -5,9 +5,14 @@ The migrations are the truth of a store that is ours; ``tests/queries/test_migra
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pgvector.sqlalchemy import VECTOR
-from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Integer, MetaData, Table, Text, Uuid
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Integer, MetaData, Table, Text, Uuid, and_
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, FromClause
 
 OUTCOMES = ("accepted", "rejected", "rework")
 ROUTES = ("full", "user", "assistant", "next_user", "personal_info", "preferences", "events")
@@ -147,3 +152,8 @@ session_diagnostics = Table(
     Column("failure_category", Text),
     Column("created_at", MOMENT, nullable=False),
 )
+
+
+def session_of(rows: FromClause) -> ColumnElement[bool]:
+    """Whether a session is the one that rows name."""
+    return and_(sessions.c.org_id == rows.c.org_id, sessions.c.id == rows.c.session_id)

@@ -87,7 +87,7 @@ class LogShape:
         at: ColumnElement[object] = logs.c.created_at
         if not self.created_at:
             sessions = schema.sessions
-            its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
+            its_session = schema.session_of(logs)
             source = logs.join(sessions, its_session)
             at = sessions.c.created_at
         injected: ColumnElement[bool] = logs.c.injected if self.injected else cast(null(), Boolean)

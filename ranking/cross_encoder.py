@@ -10,7 +10,6 @@ from ranking.ranking import Ranking, Stage, rank
 from ranking.sentences import RowChange
 
 ORIGINAL_WEIGHT = 0.6
-PAIR_WEIGHT = 0.4
 POOL = 20
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from queries.log_writes import CandidateRows, RetrievalLog
+from queries.retrieval_log import CandidateRows, RetrievalLog
 from queries.scope import EVERYTHING
 from retrieval.log_counts import LogCounts
 from retrieval.log_writer import LogWriter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from queries.log_writes import RetrievalLog
+    from queries.retrieval_log import RetrievalLog
 
 logger = logging.getLogger("rankscope.retrieval")
 

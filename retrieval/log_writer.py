@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from queries.errors import StoreError
 from queries.log_writers import WriterReport, can_report, report
-from queries.log_writes import WriteRetrievals
+from queries.retrieval_log import WriteRetrievals
 from queries.scope import EVERYTHING, Reach, is_storable
 from retrieval.log_counts import LogCounts, Tallies, changes
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from queries.engine import Store
-    from queries.log_writes import RetrievalLog
+    from queries.retrieval_log import RetrievalLog
 
 CAPACITY = 50_000  # candidate rows that may wait: 2 500 retrievals of 20, some 20 MB
 BATCH = 4_000  # candidate rows of one transaction: beyond that its commit is a small part of it

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from queries.engine import LIST
 from queries.errors import StoreError
-from queries.features import FlagsOf
+from queries.flags.live import FlagsOf
 from queries.scope import is_storable
 from ranking.mmr import Mmr
 from ranking.presets import LIVE

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from queries.engine import Store, make_engine
-from queries.log_writes import LONGEST_QUERY
+from queries.retrieval_log import LONGEST_QUERY
 from retrieval.ab import ab_ranks, weighs
 from retrieval.embedders import WordLlamaEmbedder
 from retrieval.log import CandidateRows, LogWriter, RetrievalLog, log_retrieval_ab

@@ -17,6 +17,7 @@ from retrieval.log_writer import wait_for_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from uuid import UUID
 
     from sqlalchemy import Connection
 
@@ -76,22 +77,22 @@ def record_outcome(store: Store, org_id: str, session_id: str, outcome: Outcome 
 
 
 def _record(connection: Connection, session: SessionKey, wanted: Outcome) -> RecordedOutcome:
-    row = connection.execute(session.lock()).one_or_none()
+    row = session.lock(connection)
     if row is None:
         return RecordedOutcome(OutcomeStatus.UNKNOWN_SESSION, None)
-    learned: str | None = connection.execute(session.learned()).scalar_one_or_none()
+    learned = session.learned(connection)
     on_record = learned or row.outcome
     if on_record is not None and on_record != wanted:
         return RecordedOutcome(OutcomeStatus.CONTRADICTS, Outcome(on_record))
     if learned is not None:
         return RecordedOutcome(OutcomeStatus.ALREADY, wanted)
     # A platform may have written the outcome itself: its session is then on record, but nothing was learned yet.
-    given = [GivenObservation(each.id, each.weight) for each in connection.execute(session.lock_given())]
+    given = session.lock_given(connection)
     usable = [each for each in given if math.isfinite(each.weight)]
     unusable = tuple(each for each in given if not math.isfinite(each.weight))
     changes = _changes(connection, session, wanted, usable)
     if row.outcome is None:
-        connection.execute(session.end(wanted))
+        session.end(connection, wanted)
     elif not changes:
         return RecordedOutcome(OutcomeStatus.ALREADY, wanted, unusable=unusable)
     if changes:
@@ -104,15 +105,13 @@ def _changes(
 ) -> tuple[WeightChange, ...]:
     """The weights after an outcome; asked while the rows are locked, so that no other outcome comes between."""
     rows = tuple(given)
-    named: frozenset[object] = frozenset()
-    failures: dict[object, int] = {}
+    named: frozenset[UUID] = frozenset()
+    failures: dict[UUID, int] = {}
     failed = outcome is not Outcome.ACCEPTED
     if failed and rows:
         # only a failed session can have been misled, and it counts itself
-        named = frozenset(connection.execute(session.named_misleading()).scalar_one_or_none() or ())
-        failures = {
-            each.id: each.failures for each in connection.execute(session.failures_of([row.id for row in rows]))
-        }
+        named = session.named_misleading(connection)
+        failures = session.failures_of(connection, [row.id for row in rows])
     found = []
     for row in rows:
         misled = failed and is_misleading(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from queries.engine import LIST
-from queries.features import FlagsOf
+from queries.flags.live import FlagsOf
 from queries.scope import Reach, is_storable
 from ranking.budget import TokenBudget, context_budget
 from ranking.feedback import Feedback
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from queries.engine import Store
-    from queries.organizations import FlagStates
+    from queries.flags.states import FlagStates
     from ranking.ranking import Stage
 
 WEIGHTING_OFF, BOOST_ON = "feedback_weighting_disabled", "corroboration_boost_enabled"

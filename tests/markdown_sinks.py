@@ -101,12 +101,10 @@ def handed_on(tree: ast.Module) -> list[str]:
 
 def modules(tree: ast.Module) -> set[str]:
     """Names under which a file holds modules of the project, whose functions may be called like a sink."""
-    ours = {"analysis", "charts", "controls", "queries", "ranking", "reports", "retrieval"}
-    imported = [(node, node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    found = [
-        node for node, module in imported if module.split(".")[0] in ours and (ROOT / module.replace(".", "/")).is_dir()
-    ]
-    return {alias.asname or alias.name for node in found for alias in node.names} | {"log", "super()"}
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    named = [(ROOT.joinpath(*str(node.module).split(".")), alias) for node in found for alias in node.names]
+    ours = {alias.asname or alias.name for place, alias in named if (place / f"{alias.name}.py").exists()}
+    return ours | {"log", "super()"}
 
 
 class Reading:

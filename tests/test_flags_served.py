@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests import sample
 from tests.app_server import AppServer
 from tests.driver import Session
-from tests.queries.flag_store import WEIGHTING, audit_rows, features_text, live_and_audited
+from tests.queries.flags.flag_store import WEIGHTING, audit_rows, features_text, live_and_audited
 from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift/triage.py": {"outcome.sentence"},
         "controls/flags/confirm.py": {"told.sentence"},
         "controls/flags/history.py": {"error.sentence"},
-        "controls/frame.py": {"loading.isolation_gap()", "standing.store_name()"},
+        "controls/frame.py": {"loading.isolation_gap()", "store_state.store_name()"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
         "controls/inspector/pins.py": {"st.session_state.pop(SAID, None)"},
         "controls/what_if/outcome_ladder.py": {"filter(None, (beyond.why_none, beyond.would_need))", "found.why_none"},
@@ -51,7 +51,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     },
     "fields of tables of our own: measures, checks, flags, knobs, stages, formats, pages": {
         "controls/corroboration/shadow.py": {"_failure(): gate.name", "found.reasons", "gate.name"},
-        "controls/drift/gathering.py": {"messages.missing_here(found.kept)"},
+        "controls/drift/head.py": {"messages.missing_here(found.kept)"},
         "controls/drift/messages.py": {"kept.missing"},
         "controls/drift/reports.py": {"kept.label"},
         "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
@@ -74,7 +74,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "pages/shell.py": {"entry.title"},
     },
     "numbers": {
-        "controls/drift/gathering.py": {"here.judged"},
+        "controls/drift/head.py": {"here.judged"},
         "controls/flags/history.py": {
             "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
         },
@@ -84,11 +84,12 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/impact/findings.py": {"cell", "deepest", "top"},
         "controls/impact/measures.py": {"measure.change(value, measure.of.value(then))", "measure.shown(value)"},
-        "controls/impact/parts.py": {"found.changed", "found.kept", "moved", "moved[moved['places'] < 0].iloc"},
+        "controls/impact/movers.py": {"moved", "moved[moved['places'] < 0].iloc"},
+        "controls/impact/outcomes.py": {"found.changed", "found.kept"},
         "controls/impact/retrieval.py": {"deepest"},
         "controls/inspector/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
         "controls/flags/messages.py": {"most"},
-        "controls/observation/dossier.py": {
+        "controls/observation/head.py": {
             "next((pair for d in (3, 6, 17) if len(set((pair := (f'{weight:.{d}g}', f'{left:.{d}g}')))) > 1))"
         },
         "controls/overview/summary.py": {"_share(): about"},  # a sign before a number

@@ -33,15 +33,15 @@ class Sabotage:
 SABOTAGES = (
     Sabotage(
         "row-level security", PLATFORM, "enable row level security", "disable row level security",
-        ("tests/queries/test_isolation.py::TestRowSecurity",),
+        ("tests/queries/isolation/test_row_security.py::TestRowSecurity",),
     ),
     Sabotage(
         "the scope of a policy", PLATFORM, "using ({scope}) with check ({scope})", "using (true) with check (true)",
-        ("tests/queries/test_isolation.py::TestRowSecurity",),
+        ("tests/queries/isolation/test_row_security.py::TestRowSecurity",),
     ),
     Sabotage(
         "a scope that ends with its transaction", "queries/engine.py", "set_config(key, value, true)",
-        "set_config(key, value, false)", ("tests/queries/test_isolation.py::TestPool",),
+        "set_config(key, value, false)", ("tests/queries/isolation/test_pool.py::TestPool",),
     ),
     Sabotage(
         "the scope of a round that ends with its transaction", "queries/rounds.py", "set_config(key, value, true)",
@@ -68,15 +68,15 @@ SABOTAGES = (
     Sabotage(
         "the scope as JSON", "queries/scope.py", "json.dumps(self.orgs or ())",
         "'[\"' + '\",\"'.join(','.join(self.orgs or ()).split(',')) + '\"]'",
-        ("tests/queries/test_scope.py", "tests/queries/test_isolation.py::TestNames"),
+        ("tests/queries/test_scope.py", "tests/queries/isolation/test_row_security.py::TestNames"),
     ),
     Sabotage(
         "column privileges of the write role", PLATFORM, "grant update (features) on organizations",
-        "grant update on organizations", ("tests/queries/test_isolation.py::TestPrivileges",),
+        "grant update on organizations", ("tests/queries/isolation/test_privileges.py::TestPrivileges",),
     ),
     Sabotage(
         "the append-only audit", "queries/migrations/versions/rankscope_0001.py", "raise exception '% is append-only'",
-        "raise notice '% is append-only'", ("tests/queries/test_isolation.py::TestPrivileges",),
+        "raise notice '% is append-only'", ("tests/queries/isolation/test_privileges.py::TestPrivileges",),
     ),
     Sabotage(
         "the reach in a cache key", "controls/loading.py",
@@ -116,7 +116,7 @@ SABOTAGES = (
         ("tests/test_app.py::TestSecrets", "tests/queries/test_engine.py::TestSentences"),
     ),
     Sabotage(
-        "the retrieval's own id against logging it twice", "queries/log_writes.py",
+        "the retrieval's own id against logging it twice", "queries/retrieval_log.py",
         "join fresh using (org_id, retrieval_id) join candidate c using (number)\n          order by",
         "join candidate c using (number)\n          order by",
         ("tests/retrieval/test_log.py::TestWritten",),
@@ -128,8 +128,8 @@ SABOTAGES = (
     ),
     Sabotage(
         "the lock on a session", "queries/outcomes.py",
-        "return select(table.c.outcome).where(*mine).with_for_update(key_share=True)",
-        "return select(table.c.outcome).where(*mine)",
+        "locked = select(table.c.outcome).where(*mine).with_for_update(key_share=True)",
+        "locked = select(table.c.outcome).where(*mine)",
         ("tests/retrieval/test_outcomes.py::TestTogether",),
     ),
     Sabotage(
@@ -155,7 +155,7 @@ SABOTAGES = (
     Sabotage(
         "row-level security of results", "queries/migrations/versions/rankscope_0002.py",
         "enable row level security", "disable row level security",
-        ("tests/queries/test_isolation.py::TestRowSecurity",),
+        ("tests/queries/isolation/test_row_security.py::TestRowSecurity",),
     ),
     Sabotage(
         "one aggregator per scope", "queries/aggregation_runs.py", "select pg_try_advisory_xact_lock(:lock)",
@@ -176,45 +176,44 @@ SABOTAGES = (
         "False", ("tests/jobs/test_companion.py::TestEnd",),
     ),
     Sabotage(
-        "the comparison with what was seen", "queries/flags/applying.py",
-        "CONFLICT if found != change.seen else", "CONFLICT if False else",
-        ("tests/queries/test_flag_changes.py::TestConflict",),
+        "the comparison with what was seen", "queries/flags/change.py",
+        "CONFLICT if found != self.seen else", "CONFLICT if False else",
+        ("tests/queries/flags/test_changes.py::TestConflict",),
     ),
     Sabotage(
-        "the audit row of a flag change", "queries/flags/applying.py",
-        "entry=append(connection, change)", "entry=None",
-        ("tests/queries/test_flag_changes.py::TestApplied",),
+        "the audit row of a flag change", "queries/flags/change.py",
+        "entry=append(connection, self)", "entry=None",
+        ("tests/queries/flags/test_changes.py::TestApplied",),
     ),
     Sabotage(
-        "the lock on an organization's flags", "queries/flags/applying.py",
+        "the lock on an organization's flags", "queries/flags/change.py",
         ".where(*mine).with_for_update(key_share=True)", ".where(*mine)",
-        ("tests/queries/test_flag_faults.py::test_sixteen_operators_and_a_foreign_writer_lose_nothing",),
+        ("tests/queries/flags/test_faults.py::test_sixteen_operators_and_a_foreign_writer_lose_nothing",),
     ),
     Sabotage(
-        "the request id against a second click", "queries/flags/applying.py",
-        "if (made := entry_of_request(connection, change.request_id)) is not None:",
-        "if (made := None) is not None:",
-        ("tests/queries/test_flag_changes.py::TestOnce",),
+        "the request id against a second click", "queries/flags/change.py",
+        "return entry_of_request(connection, self.request_id)", "return None",
+        ("tests/queries/flags/test_changes.py::TestOnce",),
     ),
     Sabotage(
-        "the look-up after a lost commit", "queries/flags/applying.py",
-        "        return settle(store, reach, change)", '        return Outcome(change, "failed", LOST)',
-        ("tests/queries/test_flag_faults.py::TestLostCommit",),
+        "the look-up after a lost commit", "queries/once.py",
+        "        return settle(store, reach, change)", '        return Outcome("failed", LOST)',
+        ("tests/queries/flags/test_faults.py::TestLostCommit",),
     ),
     Sabotage(
-        "the lock that a look-up waits for", "queries/flags/applying.py",
-        "                connection.execute(_locked(reach, change)).one_or_none()\n", "",
-        ("tests/queries/test_flag_faults.py::TestLostCommit",),
+        "the lock that a look-up waits for", "queries/once.py",
+        "                change.lock(connection, reach)\n", "",
+        ("tests/queries/flags/test_faults.py::TestLostCommit",),
     ),
     Sabotage(
-        "the refusal of malformed flags", "queries/flags/applying.py",
+        "the refusal of malformed flags", "queries/flags/change.py",
         "    if states.malformed is not None:", "    if False:",
-        ("tests/queries/test_flag_changes.py::TestMalformed",),
+        ("tests/queries/flags/test_changes.py::TestMalformed",),
     ),
     Sabotage(
-        "a revert only of what has not moved", "queries/flags/applying.py",
+        "a revert only of what has not moved", "queries/flags/change.py",
         "MOVED_ON if last is None or last.id != entry.id else None", "None",
-        ("tests/queries/test_flag_changes.py::TestRevert",),
+        ("tests/queries/flags/test_changes.py::TestRevert",),
     ),
     Sabotage(
         "the role asked of the store for every flag change", "controls/flags/confirm.py",
@@ -229,17 +228,17 @@ SABOTAGES = (
     Sabotage(
         "the version of a triage that was seen", "queries/drift/triaging.py",
         "if (0 if stands is None else stands.version) != self.seen:", "if False:",
-        ("tests/queries/test_drift_triage.py::TestTriage",),
+        ("tests/queries/drift/test_triage.py::TestTriage",),
     ),
     Sabotage(
         "the request id of a decision against a second click", "queries/once.py",
         "    if made is not None:", "    if False:",
-        ("tests/queries/test_drift_triage.py::TestTriage",),
+        ("tests/queries/drift/test_triage.py::TestTriage",),
     ),
     Sabotage(
         "the pairs that were seen", "queries/drift/opposing.py",
         "        if digest(stored) != self.seen:", "        if False:",
-        ("tests/queries/test_drift_triage.py::TestPairs",),
+        ("tests/queries/drift/test_triage.py::TestPairs",),
     ),
     Sabotage(
         "the role asked of the store for every decision", "controls/drift/triage.py",
@@ -380,3 +379,10 @@ def test_every_guard_still_stands_where_it_is_taken_away() -> None:
     """Quick, where taking each away takes long: a guard that has moved would be noticed late."""
     moved = [each.guard for each in SABOTAGES if (ROOT / each.file).read_text().count(each.found) != 1]
     assert moved == []
+
+
+def test_every_test_that_should_notice_is_there() -> None:
+    """One that has moved would be noticed as late."""
+    named = [test.split("::") for each in SABOTAGES for test in each.tests]
+    gone = [file for file, *inside in named if not all(name in (ROOT / file).read_text() for name in inside)]
+    assert gone == []

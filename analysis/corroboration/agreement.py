@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from analysis.corroboration.packed_arrays import pack, unpack
 from queries.aggregation_input import READING, OppositionPairs
-from queries.corroboration import NewestOfScope
-from queries.observation.life import BEGIN, END
+from queries.moments import BEGIN, END
+from queries.newest import NewestOfScope
 from queries.scope import Scope
 from queries.shape import columns
 from ranking import DEFAULT_PAIRS, Linkage, detect_contradictions, fingerprints, hash_linkage
@@ -20,8 +20,8 @@ from ranking import DEFAULT_PAIRS, Linkage, detect_contradictions, fingerprints,
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from queries.corroboration import Newest, NewestRow
     from queries.engine import Store
+    from queries.newest import Newest, NewestRow
 
     Report = Callable[[int, int, str], None]
 

@@ -14,8 +14,8 @@ from analysis.corroboration.agreement import NO_TIME
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.vectors import Places
-    from analysis.corroboration.view import View
 
 BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -57,7 +57,7 @@ class MemberRow:
     weight: float
 
 
-def cluster_rows(view: View) -> list[ClusterRow]:
+def cluster_rows(view: Clustered) -> list[ClusterRow]:
     """Every cluster, those worth most first; of equals the one with more agents, then by id."""
     clusters, ids = view.clusters, view.agreement.ids
     sessions = np.zeros(len(clusters), np.int64) if clusters.sessions is None else clusters.sessions
@@ -92,7 +92,7 @@ def cluster_rows(view: View) -> list[ClusterRow]:
     return sorted(rows, key=lambda row: (-row.boost, -row.agents, row.canonical))
 
 
-def member_rows(view: View, rows: Iterable[int]) -> list[MemberRow]:
+def member_rows(view: Clustered, rows: Iterable[int]) -> list[MemberRow]:
     """Some observations, in the order given."""
     agreement, clusters = view.agreement, view.clusters
     found = []
@@ -131,7 +131,7 @@ class Mark:
     cluster: str
 
 
-def marks(view: View, places: Places, rows: Iterable[ClusterRow], most: int, cells: int = 150) -> list[Mark]:
+def marks(view: Clustered, places: Places, rows: Iterable[ClusterRow], most: int, cells: int = 150) -> list[Mark]:
     """Where the members of the given clusters lie, those in one cell of the map together; the first so many."""
     row_of = {row.number: row for row in rows}
     here = np.array([view.row_of.get(id_, -1) for id_ in places.ids], np.int64)
@@ -154,7 +154,7 @@ def marks(view: View, places: Places, rows: Iterable[ClusterRow], most: int, cel
     ]
 
 
-def alone(view: View, places: Places) -> tuple[list[float], list[float]]:
+def alone(view: Clustered, places: Places) -> tuple[list[float], list[float]]:
     """The places of the observations that are in no cluster."""
     here = np.array([view.row_of.get(id_, -1) for id_ in places.ids], np.int64)
     free = (here >= 0) & (view.clusters.cluster[here] < 0) if len(here) else np.zeros(0, np.bool_)

@@ -25,7 +25,7 @@ from queries.shape import keeps
 from ranking import DEFAULT_PAIRS, cluster_near_duplicates, detect_contradictions
 from ranking.contradictions.classifying import conflict_between
 from ranking.contradictions.opposition import compiled
-from ranking.contradictions.severity import Severity, frequency
+from ranking.contradictions.severity import PARTS, Severity, frequency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 # the slider's; below the first, two sentences share a word by chance
 STEPS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
-PARTS = ("recency", "domain", "frequency", "gap")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

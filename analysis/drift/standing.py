@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from analysis.drift.alerts import Listed, Opposed, Origin
-from analysis.drift.search import EPOCH, PARTS, STEPS, Searched, counted
+from analysis.drift.search import EPOCH, STEPS, Searched, counted
 from analysis.drift.tasks import MOST
 from queries.aggregation_input import LIMIT, LONGEST, READING, OppositionPairs
 from queries.drift.kept import kept
@@ -14,13 +14,14 @@ from queries.drift.observed import InputVersion, Texts
 from queries.drift.opposing import digest
 from queries.drift.standing import SetApart, Sides, StandingAlerts, Voices, current_runs
 from queries.engine import LIST
-from queries.observation.life import BEGIN, END
+from queries.moments import BEGIN, END
 from queries.scope import Reach, Scope
 from queries.shape import columns
 from ranking import DEFAULT_PAIRS, Evidence
 from ranking.contradictions import Kind
 from ranking.contradictions.classifying import THRESHOLD, conflict_between
 from ranking.contradictions.opposition import compiled
+from ranking.contradictions.severity import PARTS
 
 if TYPE_CHECKING:
     from queries.drift.standing import SideRow, StandingRow, VoicesRow

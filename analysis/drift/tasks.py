@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from analysis.drift.alerts import Listed, Opposed, Origin
-from analysis.drift.search import PARTS, Searched, search
+from analysis.drift.search import Searched, search
 from queries.recorded import Recorded, recording
 from ranking import Evidence
 from ranking.contradictions import Kind
+from ranking.contradictions.severity import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

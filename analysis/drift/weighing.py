@@ -100,7 +100,7 @@ def expose(connection: Connection, scope: Scope, listed: Iterable[Listed]) -> tu
     if not shape.injected or not listed:
         return exposed(listed, None)
     asked = Exposure(scope, "", tuple((one.older.id, one.newer.id) for one in listed), shape)
-    return exposed(listed, {(row[0], row[1]): tuple(row[2:]) for row in connection.execute(asked.statement())})
+    return exposed(listed, asked.ask(connection))
 
 
 def exposed(listed: Iterable[Listed], given: Mapping[tuple[str, str], tuple[int, ...]] | None) -> tuple[Listed, ...]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from analysis.intervals import Interval, mean, wilson
+from analysis.intervals import FLOOR, Interval, mean, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from queries.health.budget import BudgetRow
 
-FLOOR = 30  # judged sessions of a work type; below it an interval spans a third of the scale and more
 Zone = Literal["efficient", "generous", "starved", "wasteful", "collecting"]
 ZONES: dict[Zone, str] = {
     "efficient": "few tokens, mostly accepted: leave it as it is",

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from queries.wording import listed
+from queries.errors import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from analysis.intervals import FLOOR, middle, resampled
 from queries.engine import AGGREGATE
 from queries.replay.outcomes import SwitchedSessions
 from queries.shape import log_shape
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 LOOKED_BACK = timedelta(days=90)
-FLOOR = 30  # sessions with an outcome on each side; fewer say nothing
-DRAWS = 10_000
-INTERVAL = (2.5, 97.5)  # percent
-SEED = 20_260_101
 WEEK = 7 * 86_400 * 1_000_000
 
 NO_BOOST_LOGGED = "The log does not say which retrievals had the boost."
@@ -138,12 +135,10 @@ def switched(found: SessionEndings, what: str) -> Switched:
 
 
 def _difference(earlier: Flags, later: Flags) -> Difference:
-    random = np.random.default_rng(SEED)
-    # drawing n sessions with replacement and counting the accepted ones is one draw from a binomial
-    first, second = (random.binomial(len(side), side.mean(), DRAWS) / len(side) for side in (earlier, later))
-    low, high = np.percentile(second - first, INTERVAL)
     one, other = (Share(len(side), int(side.sum())) for side in (earlier, later))
-    return Difference(one, other, float(later.mean() - earlier.mean()), float(low), float(high))
+    first, second = resampled(*((side.accepted, side.sessions - side.accepted) for side in (one, other)))
+    found = middle(float(later.mean() - earlier.mean()), second[:, 0] - first[:, 0])
+    return Difference(one, other, found.value, found.low, found.high)
 
 
 def _weeks(at: npt.NDArray[np.int64], on: Flags, accepted: Flags, switch: int) -> tuple[Week, ...]:

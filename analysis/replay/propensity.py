@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.replay.outcomes import FLOOR
+from analysis.intervals import FLOOR, Z
 from analysis.replay.replaying import Replayer, effects_of
 from queries.engine import AGGREGATE
 from queries.replay.outcomes import EndedSessions
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 CLIP = 50.0  # no session counts for more than so many
-NORMAL = 1.96  # standard errors on either side of an estimate
 
 NOT_LOGGED = (
     "Not estimable. The ranker is deterministic: every order it did not choose had probability 0, and no "
@@ -124,8 +123,8 @@ def snips(weights: Scores, accepted: Flags, left_out: int = 0) -> Estimate:
         matching=matching,
         was=float(accepted.mean()),
         accepted=share,
-        low=max(share - NORMAL * error, 0.0),
-        high=min(share + NORMAL * error, 1.0),
+        low=max(share - Z * error, 0.0),
+        high=min(share + Z * error, 1.0),
         effective=float(total**2 / (kept**2).sum()),
         largest=float(weights.max()),
         clipped=float((weights > CLIP).sum() / matching),

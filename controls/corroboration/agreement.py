@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corroboration.agreement import BITS, Agreement, whole_time
+from analysis.corroboration.clustered import Nearness, cliff, clustered
 from analysis.corroboration.log import LoggedCandidates
 from analysis.corroboration.vectors import COSINES, VectorLinks, Widths
-from analysis.corroboration.view import Nearness, cliff, view
 from charts.agreement import threshold_sweep
 from charts.look import QUIET
 from controls import glossary, working
@@ -23,8 +23,8 @@ from jobs.worker_pool import question_of
 from ranking.clusters import Method
 
 if TYPE_CHECKING:
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.rows import ClusterRow
-    from analysis.corroboration.view import View
     from queries.scope import Scope
 
 SWEEP = "corroboration_sweep"
@@ -79,7 +79,7 @@ def _reset() -> None:
     say(**dict.fromkeys(knob.name for knob in KNOBS))
 
 
-def found(scope: Scope) -> View | None:
+def found(scope: Scope) -> Clustered | None:
     """The clusters as the sliders stand; None while the worker reads, which is then drawn.
 
     Everything that takes long is asked for at once, so that it is under way while the first figures are drawn.
@@ -100,7 +100,7 @@ def found(scope: Scope) -> View | None:
         links = VectorLinks.from_json(vectors)
     told = latest("corroboration_disputes", whole)
     widths = working.glance("corroboration_widths", {"cosine": chosen.cosine}, whole) if by_vector else None
-    return view(Agreement.from_json(said), chosen, told, links, None if widths is None else Widths(widths))
+    return clustered(Agreement.from_json(said), chosen, told, links, None if widths is None else Widths(widths))
 
 
 def latest(task: str, scope: Scope, words: str | None = None) -> Any:  # noqa: ANN401 - JSON, as the task returned it
@@ -119,11 +119,11 @@ def latest(task: str, scope: Scope, words: str | None = None) -> Any:  # noqa: A
     return kept.get(question)
 
 
-def documented(seen: View, scope: Scope) -> View:
+def documented(seen: Clustered, scope: Scope) -> Clustered:
     """The same observations clustered as they are live, whatever the sliders say: SimHash within 3 bits, scale 0.1."""
     if seen.nearness == Nearness():
         return seen
-    return view(seen.agreement, Nearness(), latest("corroboration_disputes", whole_time(scope)))
+    return clustered(seen.agreement, Nearness(), latest("corroboration_disputes", whole_time(scope)))
 
 
 def logged(scope: Scope) -> LoggedCandidates | None:
@@ -132,7 +132,7 @@ def logged(scope: Scope) -> LoggedCandidates | None:
     return None if told is None else LoggedCandidates.from_json(told)
 
 
-def strip(seen: View, log: LoggedCandidates | None, scope: Scope) -> None:
+def strip(seen: Clustered, log: LoggedCandidates | None, scope: Scope) -> None:
     """What stands behind the figures, and what is missing or still being looked for."""
     agreement, alarms = seen.agreement, []
     if agreement.set_apart:
@@ -160,7 +160,7 @@ def strip(seen: View, log: LoggedCandidates | None, scope: Scope) -> None:
     st.markdown(" · ".join(f":small[{part}]" for part in (*warned, f":gray[{' · '.join(facts)}]")))
 
 
-def figures(seen: View, rows: list[ClusterRow], log: LoggedCandidates | None) -> None:
+def figures(seen: Clustered, rows: list[ClusterRow], log: LoggedCandidates | None) -> None:
     """Five figures: how much is said again, by whom, against whom, and what of it reaches agents."""
     count, chained = len(rows), sum(row.chained for row in rows)
     independent = int(seen.independent.sum())
@@ -191,7 +191,7 @@ def figures(seen: View, rows: list[ClusterRow], log: LoggedCandidates | None) ->
     in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
 
 
-def sweep(seen: View, log: LoggedCandidates | None) -> None:
+def sweep(seen: Clustered, log: LoggedCandidates | None) -> None:
     """What every threshold would find; a click on it sets the slider."""
     by_hash = seen.nearness.method is Method.SIMHASH
     knob, unit = (THRESHOLD, "SimHash threshold, bits") if by_hash else (COSINE, "least cosine")

@@ -18,15 +18,14 @@ from controls.address import said, say
 from controls.corroboration.tables import members, texts
 from controls.figures import WIDE, Figure, in_a_row
 from controls.knobs import Knob
-from controls.messages import MISSING, counted, number
-from controls.what_if.replayed import GONE
-from queries.corroboration import SHOWN
+from controls.messages import GONE, MISSING, counted, number
+from queries.newest import SHOWN
 from queries.replay.shown import ShownRetrievals
 from ranking.clusters import Method
 
 if TYPE_CHECKING:
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.rows import ClusterRow
-    from analysis.corroboration.view import View
     from queries.scope import Scope
 
 PARTS = {"members": "Members", "bits": "Fingerprints", "misses": "Near misses", "retrievals": "Retrievals it reorders"}
@@ -48,13 +47,13 @@ def opened() -> str | None:
         return name
 
 
-def canonical_of(seen: View, name: str | None) -> str | None:
+def canonical_of(seen: Clustered, name: str | None) -> str | None:
     """The canonical of the cluster that is open, as the sliders stand."""
     number_ = None if name is None else seen.cluster_of(name)
     return None if number_ is None else seen.agreement.ids[int(seen.clusters.canonical[number_])]
 
 
-def panel(seen: View, name: str, scope: Scope) -> None:
+def panel(seen: Clustered, name: str, scope: Scope) -> None:
     """The cluster that holds an observation, or why there is none."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Opened cluster")
@@ -82,7 +81,7 @@ def _close() -> None:
     say(cluster=None, part=None)
 
 
-def _in_none(seen: View, name: str) -> None:
+def _in_none(seen: Clustered, name: str) -> None:
     if name not in seen.row_of:
         st.warning(
             "No such observation among the newest of this scope: it does not exist here, is not active, or you may not "
@@ -99,7 +98,7 @@ def _in_none(seen: View, name: str) -> None:
     st.info(f"This observation is in no cluster as the sliders stand: {joins}.", icon=":material/person:")
 
 
-def _worth(seen: View, row: ClusterRow) -> None:
+def _worth(seen: Clustered, row: ClusterRow) -> None:
     """Its figures in one line, the two boosts beside each other, and the chaining alarm."""
     by_hash = seen.nearness.method is Method.SIMHASH
     width = MISSING if row.diameter is None else f"{row.diameter:.3g}{' bits' if by_hash else ' (1 − cosine)'}"
@@ -119,7 +118,7 @@ def _worth(seen: View, row: ClusterRow) -> None:
         st.caption("✕ Disputed: a member contradicts the canonical, so part of this is disagreement.")
 
 
-def _members(seen: View, rows: list[int], scope: Scope) -> None:
+def _members(seen: Clustered, rows: list[int], scope: Scope) -> None:
     """Who says it, when and with which weight, and what each says differently, word by word."""
     listed = member_rows(seen, rows[:MOST])
     if len(rows) > MOST:
@@ -140,12 +139,12 @@ def _diff(first: str, other: str | None) -> str:
     return GONE if other is None else word_diff(first, other)[:CELL]
 
 
-def _labels(seen: View, rows: list[int]) -> list[str]:
+def _labels(seen: Clustered, rows: list[int]) -> list[str]:
     """The beginning of each id, the canonical marked: short enough for an axis, and what the table lists too."""
     return [f"{'★ ' if place == 0 else ''}{seen.agreement.ids[row][:8]}" for place, row in enumerate(rows)]
 
 
-def _fingerprints(seen: View, rows: list[int]) -> None:
+def _fingerprints(seen: Clustered, rows: list[int]) -> None:
     """The members' 64 bits, and in how many of them any two differ."""
     drawn = rows[:DRAWN]
     if len(rows) > DRAWN:
@@ -177,7 +176,7 @@ def _span(values: list[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _misses(seen: View, row: ClusterRow, rows: list[int], scope: Scope) -> None:
+def _misses(seen: Clustered, row: ClusterRow, rows: list[int], scope: Scope) -> None:
     """What one step of the threshold more would add."""
     by_hash = seen.nearness.method is Method.SIMHASH
     looser = seen.nearness.looser
@@ -196,7 +195,7 @@ def _misses(seen: View, row: ClusterRow, rows: list[int], scope: Scope) -> None:
     members(listed, said_by, "misses", more)
 
 
-def _retrievals(seen: View, rows: list[int], scope: Scope) -> None:
+def _retrievals(seen: Clustered, rows: list[int], scope: Scope) -> None:
     """The window's retrievals in whose order this cluster's boost makes a difference."""
     if seen.nearness.method is not Method.SIMHASH:
         st.caption("Retrievals are replayed with clusters by SimHash, as they are live. Choose SimHash to see them.")

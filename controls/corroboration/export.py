@@ -9,13 +9,13 @@ import pandas as pd
 from analysis.corroboration.rows import member_rows
 from controls.exports import TableExport
 from controls.loading import ask_now
-from queries.corroboration import MemberTexts
+from queries.newest import MemberTexts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.rows import ClusterRow
-    from analysis.corroboration.view import View
     from queries.scope import Scope
 
 KIND = "corroboration"
@@ -26,7 +26,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def export(seen: View, rows: list[ClusterRow], scope: Scope, chosen: Mapping[str, object]) -> TableExport:
+def export(seen: Clustered, rows: list[ClusterRow], scope: Scope, chosen: Mapping[str, object]) -> TableExport:
     """The file that the buttons offer; ``chosen`` are the filters, for the record."""
     nearness = seen.nearness
     told = {
@@ -36,7 +36,7 @@ def export(seen: View, rows: list[ClusterRow], scope: Scope, chosen: Mapping[str
     return TableExport(scope, KIND, told, lambda: frame(seen, rows, scope))
 
 
-def frame(seen: View, rows: list[ClusterRow], scope: Scope) -> pd.DataFrame:
+def frame(seen: Clustered, rows: list[ClusterRow], scope: Scope) -> pd.DataFrame:
     """One row per member, cluster by cluster, canonical first; texts are read when the file is asked for."""
     listed = [(row, member) for row in rows for member in member_rows(seen, seen.members(row.number))]
     ids = tuple(sorted(member.id for _, member in listed))

@@ -22,8 +22,8 @@ from controls.knobs import Knob
 from controls.messages import counted, number, percent
 
 if TYPE_CHECKING:
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.rows import ClusterRow
-    from analysis.corroboration.view import View
     from queries.scope import Scope
 
 SHOW = {"map": "Map", "sizes": "Sizes and boost", "shadow": "Shadow mode"}
@@ -93,7 +93,7 @@ def places(scope: Scope) -> Places | None:
     return None if told is None else Places.from_json(told)
 
 
-def within(seen: View, found: Places, corners: Area) -> list[int]:
+def within(seen: Clustered, found: Places, corners: Area) -> list[int]:
     """The rows inside the area, newest first."""
     chosen = inside(found.x, found.y, corners).tolist()
     return sorted(
@@ -101,13 +101,15 @@ def within(seen: View, found: Places, corners: Area) -> list[int]:
     )
 
 
-def clusters_of(seen: View, rows: list[int]) -> set[str]:
+def clusters_of(seen: Clustered, rows: list[int]) -> set[str]:
     """The clusters that have a member among some rows, by their canonicals' ids."""
     numbers = {int(seen.clusters.cluster[row]) for row in rows} - {-1}
     return {seen.agreement.ids[int(seen.clusters.canonical[number_])] for number_ in numbers}
 
 
-def draw_map(seen: View, rows: list[ClusterRow], found: Places, opened: str | None, said_by: dict[str, str]) -> None:
+def draw_map(
+    seen: Clustered, rows: list[ClusterRow], found: Places, opened: str | None, said_by: dict[str, str]
+) -> None:
     """The map, with a way to choose a part of it by keyboard."""
     corners = area()
     drawn = pd.DataFrame(
@@ -180,7 +182,7 @@ def _map_used(key: str) -> Any:  # noqa: ANN401 - a callback
     return used
 
 
-def sizes_and_boost(seen: View, rows: list[ClusterRow]) -> None:
+def sizes_and_boost(seen: Clustered, rows: list[ClusterRow]) -> None:
     """How large clusters are, and what that is worth."""
     if not rows:
         st.caption("No cluster at this threshold.")

@@ -15,8 +15,8 @@ from ranking.corroboration import SCALE
 from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.shadow import Gate
-    from analysis.corroboration.view import View
     from queries.scope import Scope
 
 EXPLAINED = {
@@ -33,7 +33,7 @@ SHARES = ("top 5 kept", "self-repetition among the boosted", "disputed among the
 WEEK = 7
 
 
-def panel(documented: View, scope: Scope) -> None:
+def panel(documented: Clustered, scope: Scope) -> None:
     """The gates and their verdict; ``documented`` are the clusters that are live, at 3 bits."""
     told = working.wait(
         "corroboration_shadow", {"disputed": _disputed(documented)}, scope, words="Replaying the log with the boost"
@@ -76,7 +76,7 @@ def _effect(found: Shadow) -> None:
     )
 
 
-def _disputed(documented: View) -> list[str] | None:
+def _disputed(documented: Clustered) -> list[str] | None:
     """The observations of disputed clusters; None while nobody knows."""
     if documented.disputed is None:
         return None

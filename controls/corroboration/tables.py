@@ -11,11 +11,11 @@ from analysis.corroboration.rows import member_rows
 from controls import glossary, links, loading
 from controls.address import say
 from controls.messages import MISSING, counted, number
-from queries.corroboration import MemberTexts
+from queries.newest import MemberTexts
 
 if TYPE_CHECKING:
+    from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.rows import ClusterRow, MemberRow
-    from analysis.corroboration.view import View
     from queries.scope import Scope
 
 SIGNS = {"independent": "● independent", "repeated": "■ self-repetition", "disputed": "✕ disputed"}
@@ -87,7 +87,7 @@ def _opened(key: str, ids: tuple[str, ...]) -> None:
         say(cluster=cluster)
 
 
-def area_table(seen: View, rows: list[int], scope: Scope) -> None:
+def area_table(seen: Clustered, rows: list[int], scope: Scope) -> None:
     """The observations inside the area, newest first; each opens on its own page."""
     if not rows:
         st.caption("No observation in this area.")

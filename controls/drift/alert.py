@@ -11,9 +11,9 @@ from charts.drift_timeline import Given, Life, both_lives
 from charts.look import QUIET
 from charts.statement import excerpt, statement
 from controls import links
+from controls.dossier import dossier, happened, span
 from controls.loading import store
 from controls.messages import MISSING, counted, number
-from controls.observation import dossier as observation
 from queries.drift.observed import Texts
 from queries.engine import LIST
 from queries.observation.record import LONGEST_SHOWN
@@ -135,13 +135,13 @@ def lives(found: Drift, one: Listed) -> None:
     """Writes, corroborations, weight changes, injections and outcomes of both, over all of their lives."""
     told = []
     for side in (one.older, one.newer):
-        dossier = observation.dossier(found.scope, side.id)
-        if dossier is None:
+        known = dossier(found.scope, side.id)
+        if known is None:
             st.caption("One of the two is no longer stored, so there is no timeline.")
             return
-        weight, created, now = observation.span(dossier)
-        happened = observation.happened(dossier)
-        told.append((Life(happened[happened["lane"] != "retrieved"], dossier.steps, weight, created), now))
+        weight, created, now = span(known)
+        marks = happened(known)
+        told.append((Life(marks[marks["lane"] != "retrieved"], known.steps, weight, created), now))
     (older, _), (newer, now) = told
     st.plotly_chart(
         both_lives(

@@ -105,7 +105,7 @@ def save(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID) ->
     except NotAllowedError as error:
         return Outcome("refused", f"Nothing was saved. {error}")
     change = SetPairs(org, seen, new, shown, DEFAULT_PAIRS, request, principal.name)
-    return make(store(), Reach((org,)), change, "opposition pairs")
+    return make(store(), Reach((org,)), change)
 
 
 def _told(org: str) -> None:

@@ -15,7 +15,7 @@ from queries.drift.observed import InputVersion
 from queries.drift.opposing import digest
 from queries.engine import LIST
 from queries.errors import StoreError
-from queries.observation.life import BEGIN, END
+from queries.moments import BEGIN, END
 from queries.scope import Reach, Scope
 from ranking.contradictions.classifying import THRESHOLD
 

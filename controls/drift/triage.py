@@ -183,7 +183,7 @@ def decide(
         org, one.fingerprint, one.triage.version, STORED.get(state, state), request, principal.name,
         one.older.id, one.newer.id, one.kind.value, up_to, threshold, verdict, owner, note, until,
     )  # fmt: skip
-    return make(store(), Reach((org,)), change, "triage")
+    return make(store(), Reach((org,)), change)
 
 
 def _told(one: Listed) -> None:

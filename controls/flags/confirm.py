@@ -13,16 +13,16 @@ from controls.access import NotAllowedError, require
 from controls.address import say
 from controls.flags.preview import in_a_line
 from controls.loading import store
-from queries.flags.applying import change_flag, settle
-from queries.flags.change import LONGEST_REASON, Outcome, SetFlag
+from queries.flags.change import LONGEST_REASON, SetFlag, is_outside
 from queries.flags.registry import known_flag
+from queries.once import Outcome, make, settle
 from queries.scope import Reach, is_storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from uuid import UUID
 
-    from queries.flags.change import FlagEntry
+    from queries.flags.entries import FlagEntry
     from queries.flags.registry import State
 
 SOURCE = "feature_flags/1"
@@ -68,7 +68,7 @@ class Sent:
 
     staged: list[Staged]
     reason: str
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[Outcome[FlagEntry]] = field(default_factory=list)
     over: Event = field(default_factory=Event)
 
     def make(self) -> Sent:
@@ -80,7 +80,7 @@ class Sent:
             self.over.set()
         return self
 
-    def told(self) -> list[Outcome]:
+    def told(self) -> list[Outcome[FlagEntry]]:
         """What became of each; what a run did not live to say is looked up."""
         for number in range(len(self.outcomes), len(self.staged)):
             self.check(number)
@@ -126,12 +126,12 @@ def send(staged: list[Staged], reason: str) -> Sent:
     return sent.make()
 
 
-def _apply(staged: Staged, reason: str) -> Outcome:
+def _apply(staged: Staged, reason: str) -> Outcome[FlagEntry]:
     try:
         principal = require("operator", staged.org_id)
     except NotAllowedError as error:
-        return Outcome(staged.said(reason, NOBODY), "refused", f"Nothing was changed. {error}")
-    return change_flag(store(), Reach((staged.org_id,)), staged.said(reason, principal.name))
+        return Outcome("refused", f"Nothing was changed. {error}")
+    return make(store(), Reach((staged.org_id,)), staged.said(reason, principal.name))
 
 
 def show_outcomes() -> None:
@@ -164,12 +164,12 @@ def _written(entry: FlagEntry) -> str:
     return f"Change {entry.id}, {entry.at:%-d %b %Y %H:%M:%S} UTC by {entry.actor}"
 
 
-def _found(told: Outcome) -> str:
+def _found(told: Outcome[FlagEntry]) -> str:
     """Who changed what and when, or since when it must have been something else."""
     now = f"It is {told.found} now. "
     last = told.last
     if last is None:
         return f"{now}Set outside this dashboard: the audit has no change of it."
-    if told.outside:
+    if is_outside(told):
         return f"{now}Set outside this dashboard since {last.at:%-d %b %Y %H:%M:%S} UTC."
     return f"{now}{last.old} → {last.new} by {last.actor}, {last.at:%-d %b %Y %H:%M:%S} UTC: {last.reason}"

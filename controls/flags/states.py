@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from queries.flags.registry import FLAGS
-from queries.organizations import flag_states, other_keys
+from queries.flags.states import flag_states, other_keys
 
 if TYPE_CHECKING:
     from datetime import datetime

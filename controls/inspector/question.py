@@ -11,8 +11,9 @@ import streamlit as st
 from controls import address, links, messages
 from controls.loading import load, shape
 from controls.scope import enter
+from queries.flags.states import Features, flag_states
 from queries.logged_retrieval import LONGEST_QUESTION, LatestRetrievals, LoggedRetrieval
-from queries.organizations import Features, Organizations, flag_states
+from queries.organizations import Organizations
 from ranking.budget import context_budget
 from retrieval.block import one_line
 from retrieval.pipelines import Flags, fitted

@@ -10,8 +10,7 @@ import streamlit as st
 from controls import address, glossary, links, messages, observations
 from controls.loading import load
 from controls.messages import MISSING, counted, number
-from controls.observation.dossier import OUR_SCHEMA
-from queries.errors import StoreError
+from queries.errors import OUR_SCHEMA, StoreError
 from queries.observation.near import NEAREST, NearestBySimhash, NearestByVector
 from queries.observation.record import STEPS
 from queries.observation.retrieved import PAGE
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from streamlit.elements.lib.mutable_tab_container import TabContainer
 
-    from controls.observation.dossier import Dossier
+    from controls.dossier import Dossier
 
 PART, TABS = "part", "pick_part"
 ALERTS_PAGE = "drift_alerts.py"

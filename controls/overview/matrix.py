@@ -10,9 +10,8 @@ from controls.flags.states import organizations, override_age
 from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, digits, number, percent
-from controls.observation.dossier import OUR_SCHEMA
 from queries.drift.triage import NewAlerts
-from queries.errors import StoreError
+from queries.errors import OUR_SCHEMA, StoreError
 from queries.flags.history import FlagObjects, StandingChanges
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 

@@ -16,7 +16,8 @@ from controls.messages import MISSING, compared, counted, digits, number, percen
 from controls.overview import matrix
 from controls.trust import Trust
 from queries.drawn import WHOLE
-from queries.organizations import SHOWN, FlagStates, flag_states
+from queries.flags.states import FlagStates, flag_states
+from queries.organizations import SHOWN
 from queries.retrievals import TOP
 
 if TYPE_CHECKING:

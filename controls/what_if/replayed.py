@@ -13,7 +13,7 @@ from charts.flips import movers
 from charts.look import QUIET
 from controls import glossary, links, loading
 from controls.figures import Figure, in_a_row
-from controls.messages import counted, digits, number, percent
+from controls.messages import GONE, counted, digits, number, percent
 from controls.what_if.knobs import AS_LOGGED, OFF
 from queries.replay.shown import ShownObservations, ShownRetrievals
 from queries.retrievals import TOP
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 INK = {"light": "#1D2B33", "dark": "#E4EAED"}
-GONE = "(deleted, or not yours to see)"
 
 
 def coverage(found: Coverage, as_of: str) -> None:

@@ -15,7 +15,7 @@ from queries.shape import COMPLETE_SHAPE, LogShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy import CTE, ColumnElement, Connection, Select
     from sqlalchemy.sql.selectable import TableValuedAlias
 
     from queries.scope import Scope
@@ -54,6 +54,10 @@ class Exposure:
     shape: LogShape = COMPLETE_SHAPE
     row: ClassVar[type] = ExposureRow
     limit: ClassVar[float] = AGGREGATE
+
+    def ask(self, connection: Connection) -> dict[Pair, tuple[int, ...]]:
+        """The three counts by pair, inside a snapshot that is already open."""
+        return {(row[0], row[1]): tuple(row[2:]) for row in connection.execute(self.statement())}
 
     def statement(self) -> Select[Any]:
         """Counted and intersected in the database, through the log's index on observations."""

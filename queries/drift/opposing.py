@@ -6,20 +6,22 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import UUID  # noqa: TC003 - as above
 
 from sqlalchemy import delete, insert, select
 
 from queries import own_schema
 from queries.aggregation_input import OppositionPairs
-from queries.once import CONFLICT, SAVED, Outcome, lock_of
+from queries.once import CONFLICT, SAVED, Outcome, take_lock
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sqlalchemy import Connection, Select
+
+    from queries.scope import Reach
 
 table, audit = own_schema.opposition_pairs, own_schema.opposition_changes
 MOST, LONGEST = 500, 60
@@ -86,16 +88,17 @@ class SetPairs:
     defaults: Pairs
     request_id: UUID
     actor: str
+    name: ClassVar[str] = "opposition pairs"
+    done: ClassVar[str] = SAVED
 
     @property
     def action(self) -> Literal["edited", "reset"]:
         """What the audit calls it."""
         return "reset" if self.new is None else "edited"
 
-    @property
-    def lock(self) -> int:
+    def lock(self, connection: Connection, _reach: Reach) -> None:
         """The organization's pairs as a whole."""
-        return lock_of("rankscope opposition pairs", self.org_id)
+        take_lock(connection, "rankscope opposition pairs", self.org_id)
 
     def made(self, connection: Connection) -> PairsEntry | None:
         """The audit row of this request."""

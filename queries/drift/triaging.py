@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from sqlalchemy import func, insert, literal, select, update
 
 from queries import own_schema
-from queries.once import CONFLICT, SAVED, Outcome, lock_of
+from queries.once import CONFLICT, SAVED, Outcome, take_lock
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
+
+    from queries.scope import Reach
 
 table, events = own_schema.drift_triage, own_schema.drift_triage_events
 STATES = ("new", "acknowledged", "investigating", "resolved", "false_positive", "snoozed")
@@ -63,6 +65,8 @@ class SetTriage:
     owner: str | None = None
     note: str = ""
     snoozed_until: datetime | None = None
+    name: ClassVar[str] = "triage"
+    done: ClassVar[str] = SAVED
 
     def __post_init__(self) -> None:
         if self.state not in STATES:
@@ -76,10 +80,9 @@ class SetTriage:
         if not all(map(is_storable, (self.org_id, self.fingerprint, self.note, self.owner or "", self.actor))):
             raise ValueError("expected text that can be stored; found a NUL or half a character")
 
-    @property
-    def lock(self) -> int:
+    def lock(self, connection: Connection, _reach: Reach) -> None:
         """The alert's own."""
-        return lock_of("rankscope triage", self.org_id, self.fingerprint)
+        take_lock(connection, "rankscope triage", self.org_id, self.fingerprint)
 
     def made(self, connection: Connection) -> TriageEntry | None:
         """The event of this request."""

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, insert, select
 
 from queries import own_schema
-from queries.flags.change import FlagEntry
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from sqlalchemy import ColumnElement, Connection, Select
 
     from queries.flags.change import SetFlag
+    from queries.flags.registry import State
 
 audit = own_schema.flag_changes
 STORED = {"on": "true", "off": "false", "absent": "absent"}
+
+
+@dataclass(frozen=True)
+class FlagEntry:
+    """One row of the audit."""
+
+    id: int
+    org_id: str
+    flag: str
+    old: State
+    new: State
+    reason: str
+    actor: str
+    at: datetime
+    reverts_id: int | None
+    request_id: UUID
 
 
 def spoken(column: ColumnElement[str]) -> ColumnElement[str]:

@@ -12,7 +12,8 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from queries import own_schema, schema
 from queries.engine import AGGREGATE, LIST
 from queries.flags.entries import spoken
-from queries.organizations import LONGEST_FEATURES, SHOWN, in_scope, shown_name
+from queries.flags.states import LONGEST_FEATURES
+from queries.organizations import SHOWN, in_scope, shown_name
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select

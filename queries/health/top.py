@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE
-from queries.observation.life import datable
+from queries.moments import datable
 from queries.organizations import shown_name
 from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import BigInteger, and_, case, cast, func, select
 
-from queries import schema
-from queries.engine import AGGREGATE
-from queries.impact import folding
+from queries import folding, schema
+from queries.impact.selection import Selected
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
 
-    from queries.impact.selection import Selection
-    from queries.scope import Scope
 
 LISTED = 100
 QUERY_SHOWN = 300
@@ -43,21 +40,14 @@ class ListedRow:
 
 
 @dataclass(frozen=True)
-class ListedRetrievals:
+class ListedRetrievals(Selected):
     """The comparable retrievals with most flips and places moved; ``cell`` keeps those with a candidate at those ranks.
 
     ``cell`` is (unweighted, weighted), from 0 as the log counts.
     """
 
-    selection: Selection
     cell: tuple[int, int] | None = None
     row: ClassVar[type] = ListedRow
-    limit: ClassVar[float] = AGGREGATE
-
-    @property
-    def scope(self) -> Scope:
-        """What the question is asked of."""
-        return self.selection.scope
 
     def statement(self) -> Select[Any]:
         """The first hundred, each with how many there are in all."""
@@ -77,7 +67,7 @@ class ListedRetrievals:
             folded = folded.having(func.bool_or(here))
         each = folded.subquery("retrieval")
         sessions = schema.sessions
-        its_session = and_(sessions.c.org_id == each.c.org_id, sessions.c.id == each.c.session_id)
+        its_session = schema.session_of(each)
         flips = case((folding.has_known_block(each), folding.block_flips(each)))
         return (
             select(

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import Double, and_, cast, func, select
 
-from queries.engine import AGGREGATE
-from queries.impact import folding
+from queries import folding
+from queries.impact.selection import Selected
 from queries.retrievals import POOL, comparable, sound
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
-
-    from queries.impact.selection import Selection
-    from queries.scope import Scope
 
 
 @dataclass(frozen=True)
@@ -57,17 +54,10 @@ class MeasuresRow:
 
 
 @dataclass(frozen=True)
-class Measures:
+class Measures(Selected):
     """The measures per day (UTC) of the window and of the one before it; a day without retrievals has no row."""
 
-    selection: Selection
     row: ClassVar[type] = MeasuresRow
-    limit: ClassVar[float] = AGGREGATE
-
-    @property
-    def scope(self) -> Scope:
-        """What the question is asked of."""
-        return self.selection.scope
 
     def statement(self) -> Select[Any]:
         """The retrievals of both windows, folded once and summed by day."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import BigInteger, Integer, and_, case, cast, column, func, or_, select, true
 
 from queries import schema
-from queries.engine import AGGREGATE
+from queries.impact.selection import Selected
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
     from sqlalchemy import Select, Subquery
 
     from queries.impact.selection import Selection
-    from queries.scope import Scope
+
 
 WEIGHT_BINS = 20
 MOST_CELLS = 30_000  # a pool of 20 has at most 20 · 20 ranks, 21 weights and 3 answers to who was injected
@@ -59,17 +59,10 @@ class MovesRow:
 
 
 @dataclass(frozen=True)
-class Moves:
+class Moves(Selected):
     """Every candidate of the comparable retrievals, counted by ranks, weight and injection."""
 
-    selection: Selection
     row: ClassVar[type] = MovesRow
-    limit: ClassVar[float] = AGGREGATE
-
-    @property
-    def scope(self) -> Scope:
-        """What the question is asked of."""
-        return self.selection.scope
 
     def statement(self) -> Select[Any]:
         """One pass, grouped by all that the heat map and the two histograms need."""
@@ -98,17 +91,10 @@ class MoverRow:
 
 
 @dataclass(frozen=True)
-class Movers:
+class Movers(Selected):
     """The observations that feedback moved up most, and those it moved down most, by places summed over retrievals."""
 
-    selection: Selection
     row: ClassVar[type] = MoverRow
-    limit: ClassVar[float] = AGGREGATE
-
-    @property
-    def scope(self) -> Scope:
-        """What the question is asked of."""
-        return self.selection.scope
 
     def statement(self) -> Select[Any]:
         """The eight most moved each way, with the start of their text; a deleted one has none."""

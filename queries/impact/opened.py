@@ -61,7 +61,7 @@ class OpenedRetrieval:
         log = self.shape.rows(self.scope, only=self.retrieval)
         texts, sessions = schema.observations, schema.sessions
         its_text = and_(texts.c.org_id == log.c.org_id, texts.c.id == log.c.observation_id)
-        its_session = and_(sessions.c.org_id == log.c.org_id, sessions.c.id == log.c.session_id)
+        its_session = schema.session_of(log)
         return (
             select(
                 log.c.org_id,

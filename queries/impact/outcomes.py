@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import func, select
 
-from queries import schema
-from queries.engine import AGGREGATE
-from queries.impact import folding
+from queries import folding, schema
+from queries.impact.selection import Selected
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
-
-    from queries.impact.selection import Selection
-    from queries.scope import Scope
 
 
 @dataclass(frozen=True)
@@ -29,17 +25,10 @@ class SessionOutcomeRow:
 
 
 @dataclass(frozen=True)
-class SessionOutcomes:
+class SessionOutcomes(Selected):
     """Sessions with a comparable retrieval whose block is known, counted by changed block and outcome."""
 
-    selection: Selection
     row: ClassVar[type] = SessionOutcomeRow
-    limit: ClassVar[float] = AGGREGATE
-
-    @property
-    def scope(self) -> Scope:
-        """What the question is asked of."""
-        return self.selection.scope
 
     def statement(self) -> Select[Any]:
         """A session counts once however often it retrieved: its retrievals share one outcome."""
@@ -54,7 +43,7 @@ class SessionOutcomes:
             .subquery("met")
         )
         sessions = schema.sessions
-        its_session = and_(sessions.c.org_id == met.c.org_id, sessions.c.id == met.c.session_id)
+        its_session = schema.session_of(met)
         return (
             select(met.c.changed, sessions.c.outcome, func.count())
             .select_from(met.outerjoin(sessions, its_session))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from sqlalchemy import and_, func, literal, select, union_all
+from sqlalchemy import func, literal, select, union_all
 
 from queries import schema
 from queries.engine import AGGREGATE, LIST
@@ -45,7 +45,7 @@ class Filters:
             limits.append(log.c.query_text.icontains(self.text, autoescape=True))
         if (self.agent, self.work_type, self.outcome) != (None, None, None):
             sessions = schema.sessions
-            its_session = and_(sessions.c.org_id == log.c.org_id, sessions.c.id == log.c.session_id)
+            its_session = schema.session_of(log)
             source = log.join(sessions, its_session)
             if self.agent is not None:
                 limits.append(sessions.c.agent_id == self.agent)
@@ -85,6 +85,19 @@ class Selection:
     def with_before(self) -> Selection:
         """The same over this window and the one before it, in one."""
         return replace(self, scope=replace(self.scope, since=self.scope.before().since))
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A question about the retrievals of a selection."""
+
+    selection: Selection
+    limit: ClassVar[float] = AGGREGATE
+
+    @property
+    def scope(self) -> Scope:
+        """What the question is asked of."""
+        return self.selection.scope
 
 
 @dataclass(frozen=True)
@@ -140,6 +153,6 @@ class Timeless:
         if self.shape.created_at:
             return select(func.count()).where(self.scope.tenant(logs), logs.c.created_at.is_(None))
         sessions = schema.sessions
-        its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
+        its_session = schema.session_of(logs)
         source = logs.join(sessions, its_session, isouter=True)
         return select(func.count()).select_from(source).where(self.scope.tenant(logs), sessions.c.created_at.is_(None))

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import BIT
 
 from queries import own_schema, schema
 from queries.engine import LIST
-from queries.observation.life import datable
+from queries.moments import datable
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -1,35 +1,27 @@
-"""Where an observation lives, over which time it is looked at, and how a moment that no calendar holds is read."""
+"""Where an observation lives, and over which time it is looked at."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import and_, case, func, literal, select
+from sqlalchemy import and_, func, literal, select
 
 from queries import schema
 from queries.aggregation_input import LONGEST
 from queries.engine import LIST
-from queries.moments import is_datable
+from queries.moments import BEGIN, END
 from queries.scope import Reach, Scope
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from sqlalchemy import ColumnElement, Select
-
-BEGIN, END = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+    from sqlalchemy import Select
 
 
 def whole_life(org: str) -> Scope:
     """The observation's own organization and no other, over all time: a dossier does not stop at a window."""
     return Scope(Reach((org,)), BEGIN, END, org)
-
-
-def datable(column: ColumnElement[datetime]) -> ColumnElement[datetime | None]:
-    """A moment, or nothing where Postgres holds one that no datetime can."""
-    return case((is_datable(column), column))
 
 
 @dataclass(frozen=True)

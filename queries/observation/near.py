@@ -10,8 +10,8 @@ from sqlalchemy import Double, and_, func, literal, select
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE
+from queries.moments import datable
 from queries.observation.aggregated import bits_apart
-from queries.observation.life import datable
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -10,7 +10,7 @@ from sqlalchemy import and_, func, select
 
 from queries import schema
 from queries.engine import LIST
-from queries.observation.life import datable
+from queries.moments import datable
 from queries.organizations import shown_name
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Record:
             schema.sessions,
         )
         project = and_(projects.c.org_id == table.c.org_id, projects.c.id == table.c.project_id)
-        session = and_(sessions.c.org_id == table.c.org_id, sessions.c.id == table.c.session_id)
+        session = schema.session_of(table)
         return (
             select(
                 table.c.id,

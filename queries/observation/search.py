@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
-from queries.observation.life import datable
+from queries.moments import datable
 from queries.organizations import shown_name
 
 if TYPE_CHECKING:

@@ -158,7 +158,7 @@ class ReplayLog:
     def _rows(self, log: frozenset[str]) -> Subquery:
         """The log rows of organization and project whatever the store calls their retrieval and time, as LogShape."""
         logs, sessions = schema.retrieval_ab_logs, schema.sessions
-        its_session = and_(sessions.c.org_id == logs.c.org_id, sessions.c.id == logs.c.session_id)
+        its_session = schema.session_of(logs)
         timed = "created_at" in log
         numbers = ("relevance_score", "feedback_weight", "weighted_score", "unweighted_rank", "weighted_rank")
         boost = logs.c.corroboration_boost if "corroboration_boost" in log else cast(null(), Double)

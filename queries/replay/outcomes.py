@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import and_, func, select
+from sqlalchemy import func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
@@ -59,7 +59,7 @@ class SwitchedSessions:
             .group_by(log.c.org_id, log.c.session_id)
             .subquery("each")
         )
-        its = and_(sessions.c.org_id == each.c.org_id, sessions.c.id == each.c.session_id)
+        its = schema.session_of(each)
         return (
             select(
                 microseconds(each.c.at),
@@ -95,7 +95,7 @@ class EndedSessions:
     def statement(self) -> Select[Any]:
         """One row per session that has an outcome."""
         log, sessions = self.shape.rows(self.scope), schema.sessions
-        its = and_(sessions.c.org_id == log.c.org_id, sessions.c.id == log.c.session_id)
+        its = schema.session_of(log)
         return (
             select(log.c.session_id, sessions.c.outcome == "accepted", func.count(log.c.retrieval.distinct()))
             .select_from(log.join(sessions, its))

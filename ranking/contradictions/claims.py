@@ -64,11 +64,6 @@ def claims_of(text: str) -> Read:
     return read_alone(text)
 
 
-def read_claims(text: str) -> tuple[Claim, ...]:
-    """The claims of a text, in order."""
-    return tuple(claim for _, claim in read_alone(text).claims)
-
-
 def read_alone(text: str) -> Read:
     """The claims of a text that nothing comes before."""
     found: list[tuple[int, Claim]] = []

@@ -63,13 +63,12 @@ PERSONS = _stems("persons")
 QUANTIFIERS = words("quantifiers")
 # verbs that may hold of several things at once
 SEVERAL = _stems("several")
-# of several names, but of one number at a time
+# but of one number at a time
 SEVERAL_NAMES = _stems("several_names")
 # verb → the preposition behind which it may have several
 SEVERAL_LINKED = {stem(word): link for word, link in by_group("several_linked").items()}
 # each text has its own of these
 MOMENTARY = _stems("momentary")
-# of several versions
 SEVERAL_VERSIONS = _stems("several_versions")
 # of several days or hours
 OFTEN = {kind: frozenset(map(stem, listed)) for kind, listed in grouped("often").items()}

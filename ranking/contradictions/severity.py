@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import exp, log2
 
 from ranking.contradictions.lexicon import SECURITY
@@ -25,6 +25,9 @@ class Severity:
         known = _DOMAIN * self.domain + _FREQUENCY * self.frequency
         base = known / (_DOMAIN + _FREQUENCY) if self.recency is None else _RECENCY * self.recency + known
         return 100.0 * base * (1.0 - self.gap / 2.0)
+
+
+PARTS = tuple(field.name for field in fields(Severity))
 
 
 def recency(days: float) -> float:

@@ -5,7 +5,7 @@ from operator import or_
 import numpy as np
 import numpy.typing as npt
 
-from ranking.contradictions.clause_reader import COMPARED, SENTENCE
+from ranking.contradictions.clause_manner import COMPARED, SENTENCE
 from ranking.contradictions.clauses import (
     AFTER_ASIDE,
     ASKING,

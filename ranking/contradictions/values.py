@@ -23,7 +23,6 @@ _LETTERS = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
 # counts only before a unit, where it is not a pronoun or a share; "one" before most nouns too
 _SELDOM_COUNTS = frozenset({"one", "half", "once", "twice"})
 ONE_AS_PRONOUN = frozenset({"", "of", "s", "is", "was", "or", "and", "to", "day", "that", "can", "thing"})
-# counts only after "a"
 _COUNTS_AFTER_A = frozenset({"dozen", "hundred", "thousand", "million", "once"})
 _ONE, _HALVED = frozenset({"a", "an"}), frozenset({*UNITS, *SCALES})
 _AFTER_TWICE = frozenset({"", ",", "now", "already", "so", "since", "before", "and", "but"})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.impact import FLOOR, OUTCOMES, compare_outcomes
+from analysis.impact import OUTCOMES, compare_outcomes
+from analysis.intervals import FLOOR
 
 
 def test_shares_are_of_sessions_with_an_outcome() -> None:

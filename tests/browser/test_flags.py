@@ -19,7 +19,7 @@ from tests.app_server import AppServer
 from tests.browser.conftest import Visit
 from tests.browser.unfolding import close_list, open_list, unfold
 from tests.hostile import MARKDOWN, MARKUP, SPREADSHEET
-from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited
 from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from analysis import impact
-from analysis.impact import FLOOR
+from analysis.intervals import FLOOR
 from analysis.ratios import split
 from charts.impact import delta_histogram, rank_map
 from charts.impact_parts import weight_histogram

@@ -16,9 +16,13 @@ from jobs.tasks import Task
 from queries.scope import EVERYTHING
 
 if TYPE_CHECKING:
-    from jobs.tasks import Params, Report
+    from collections.abc import Callable, Mapping
+
     from queries.scope import Scope
     from retrieval.retrieve import Memory
+
+    Params = Mapping[str, Any]
+    Report = Callable[[int, int, str], None]
 
 SECRET = "CANARY-tenant-text"  # noqa: S105 - stands for what a tenant wrote
 HERE = "tests.jobs.worker_tasks"

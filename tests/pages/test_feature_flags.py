@@ -10,14 +10,16 @@ import pytest
 from controls.flags import history as flag_history
 from controls.flags.confirm import SENT, Sent, Staged
 from jobs.worker_pool import CANCELLED
+from queries import once
 from queries.engine import Store, make_engine
-from queries.flags import applying
+from queries.flags.change import APPLIED
+from queries.once import make
 from queries.scope import Reach
 from tests import sample
 from tests.jobs.test_worker import until
 from tests.pages.application import application
-from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
-from tests.queries.test_flag_changes import MALFORMED, ONLY_JSON
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
+from tests.queries.flags.test_changes import MALFORMED, ONLY_JSON
 from tests.tcp_proxy import Proxy
 from tests.weighed import add_observed, add_weighed
 
@@ -56,7 +58,7 @@ def sent(store: Store) -> Sent:
     """A change of Acme that was confirmed, and what became of it; Streamlit's harness cannot click in a dialog."""
     staged = Staged("org_a", "Acme", WEIGHTING, "absent", "on", uuid4())
     made = Sent([staged], "because")
-    made.outcomes.append(applying.change_flag(store, Reach(("org_a",)), staged.said("because", "omar")))
+    made.outcomes.append(make(store, Reach(("org_a",)), staged.said("because", "omar")))
     made.over.set()
     return made
 
@@ -187,7 +189,7 @@ class TestChange:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
         """FLG-3 on the page: the connection went as COMMIT was sent, and the database stayed away for a while."""
-        monkeypatch.setattr(applying, "SETTLING", 0.3)
+        monkeypatch.setattr(once, "SETTLING", 0.3)
         with Proxy(f"{cluster.lease._socket}/.s.PGSQL.5432", b"COMMIT\0", "forward", close_after=True) as proxy:
             engine = make_engine(f"postgresql://dash_write@127.0.0.1:{proxy.port}/{store_database}", name="lost")
             engine.connect().close()
@@ -197,9 +199,9 @@ class TestChange:
         with application(address, target="org_a") as test:
             test.session_state[SENT] = lost
             opened(test)
-            assert test.warning[0].value == applying.UNSURE
+            assert test.warning[0].value == once.UNSURE
             test.button(key="check_0").click().run()
-            assert [alert.value for alert in test.success] == [applying.APPLIED]
+            assert [alert.value for alert in test.success] == [APPLIED]
             assert any(line.value.startswith("Change 1, ") for line in test.text)
             test.button(key="show_0").click().run()
             assert test.query_params["change"] == "1"

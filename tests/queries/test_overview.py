@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from queries.organizations import Features, Organizations, Projects, flag_states
+from queries.flags.states import Features, flag_states
+from queries.organizations import Organizations, Projects
 from queries.overview import DailyRetrievals, Overview
 from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape, log_shape

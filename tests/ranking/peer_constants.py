@@ -5,7 +5,7 @@ from ranking.session_recency import BOOST, SESSION_CAP
 
 CONSTANTS = {
     "ORIGINAL_WEIGHT": cross_encoder.ORIGINAL_WEIGHT,
-    "CROSS_ENCODER_WEIGHT": cross_encoder.PAIR_WEIGHT,
+    "CROSS_ENCODER_WEIGHT": 1 - cross_encoder.ORIGINAL_WEIGHT,
     "RERANK_POOL_MAX": cross_encoder.POOL,
     "CROSS_ENCODER_MAX_SEQ": pair_scorer.MAX_SEQUENCE,
     "RERANK_MAX_SEQ_DEFAULT": pair_scorer.DEFAULT_SEQUENCE,

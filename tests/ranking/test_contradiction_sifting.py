@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ranking.contradictions.claims import read_claims
+from ranking.contradictions.claims import read_alone
 from ranking.contradictions.classifying import may_agree
 from ranking.contradictions.judging import conflict
 from ranking.contradictions.kinds import Kinds
@@ -68,7 +68,7 @@ def _sifted_out(texts: list[str]) -> set[tuple[str, str]]:
 def _conflict(one: str, other: str) -> bool:
     return any(
         may_agree(left, right, THRESHOLD) and conflict(left, right, OPPOSITIONS, THRESHOLD) is not None
-        for left, right in product(read_claims(one), read_claims(other))
+        for (_, left), (_, right) in product(read_alone(one).claims, read_alone(other).claims)
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from queries.errors import StoreError
 from queries.log_writers import LogHealth, log_totals
-from queries.log_writes import LONGEST_QUERY, WriteRetrievals
+from queries.retrieval_log import LONGEST_QUERY, WriteRetrievals
 from queries.scope import EVERYTHING, Reach, Scope
 from retrieval import log as module
 from retrieval.log import CandidateRows, LogCounts, LogWriter, log_retrieval_ab, start_log_writer

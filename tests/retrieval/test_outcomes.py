@@ -362,9 +362,10 @@ class TestScope:
         add_session(owner, "s", observations)
         session = SessionKey("org_a", "s")
         with memory.writing(Reach(("org_b",))) as connection:
-            assert connection.execute(session.lock()).one_or_none() is None
-            assert connection.execute(session.lock_given()).all() == []
-            assert connection.execute(session.end("accepted")).rowcount == 0
+            assert session.lock(connection) is None
+            assert session.lock_given(connection) == []
+            session.end(connection, "accepted")
+        assert owner.execute("select outcome from sessions where org_id = 'org_a' and id = 's'").fetchall() == [(None,)]
 
     def test_a_login_without_the_rights_is_told_so(
         self, cluster: Cluster, store_database: str, owner: Owner, observations: list[UUID]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from queries.organizations import flag_states
+from queries.flags.states import flag_states
 from ranking import FULL, INTENDED, LIVE, MEMSENSE, Feedback, Head, PipelineError, Relevance, TokenBudget, to_text
 from retrieval.pipelines import Flags, fitted, is_feedback_weighting_enabled, named_pipeline, token_budget
 from tests.sample import add_organization

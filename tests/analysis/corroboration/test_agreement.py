@@ -12,10 +12,10 @@ import pytest
 from psycopg.rows import dict_row
 
 from analysis.corroboration.agreement import Agreement, SweepPoint, agree, disputes, whole_time
+from analysis.corroboration.clustered import Clustered, Nearness, cliff, clustered
 from analysis.corroboration.evidence import bits_of, hamming, nearest, word_diff
 from analysis.corroboration.log import LoggedCandidates, logged_candidates
 from analysis.corroboration.rows import cluster_rows, member_rows
-from analysis.corroboration.view import Nearness, View, cliff, view
 from queries.scope import Reach, Scope
 from ranking import classify, simhash64
 from tests import sample
@@ -36,7 +36,7 @@ def scope(org: str = "org_a", project: str | None = None) -> Scope:
     return whole_time(Scope.of_days(Reach((org,)), sample.TODAY.date(), sample.TODAY.date(), org, project))
 
 
-def clusters(seen: View) -> set[frozenset[str]]:
+def clusters(seen: Clustered) -> set[frozenset[str]]:
     ids = seen.agreement.ids
     return {frozenset(ids[row] for row in seen.members(number)) for number in range(len(seen.clusters))}
 
@@ -54,16 +54,16 @@ def agreement(demo: Store) -> Agreement:
 
 class TestPlanted:
     @pytest.fixture
-    def seen(self, store: Store, owner: Owner) -> View:
+    def seen(self, store: Store, owner: Owner) -> Clustered:
         plant(owner)
-        return view(agree(store, scope()), Nearness(bits=0), [])
+        return clustered(agree(store, scope()), Nearness(bits=0), [])
 
-    def test_clusters_are_one_project_s_and_need_words(self, seen: View) -> None:
+    def test_clusters_are_one_project_s_and_need_words(self, seen: Clustered) -> None:
         ids = seen.agreement.ids
         assert [seen.agreement.ids[row][-1] for row in range(9)] == list("123456789")  # newest first
         assert clusters(seen) == {frozenset(ids[:3]), frozenset(ids[3:5])}
 
-    def test_canonical_agents_sessions_and_both_boosts(self, seen: View) -> None:
+    def test_canonical_agents_sessions_and_both_boosts(self, seen: Clustered) -> None:
         first, second = cluster_rows(seen)
         # three copies: two others, worth 0.1 · log2(3); one other agent, worth 0.1 · log2(2); bob's weighs most
         assert first.canonical == seen.agreement.ids[1]
@@ -76,7 +76,7 @@ class TestPlanted:
         assert second.boost == pytest.approx(0.1)
         assert second.independent_boost == 0
 
-    def test_members_begin_with_the_canonical(self, seen: View) -> None:
+    def test_members_begin_with_the_canonical(self, seen: Clustered) -> None:
         rows = member_rows(seen, seen.members(cluster_rows(seen)[0].number))
         assert [(row.agent, row.canonical) for row in rows] == [("bob", True), ("ann", False), ("ann", False)]
         assert rows[0].created_at is not None
@@ -84,17 +84,17 @@ class TestPlanted:
 
     def test_a_project_alone(self, store: Store, owner: Owner) -> None:
         plant(owner)
-        found = view(agree(store, scope(project="web")), Nearness(), None)
+        found = clustered(agree(store, scope(project="web")), Nearness(), None)
         assert (len(found.agreement), len(found.clusters), found.disputed) == (1, 0, None)
 
-    def test_boosted_retrievals_are_those_with_a_candidate_in_a_cluster(self, seen: View) -> None:
+    def test_boosted_retrievals_are_those_with_a_candidate_in_a_cluster(self, seen: Clustered) -> None:
         ids = seen.agreement.ids
         log = LoggedCandidates(
             (ids[0], ids[6], ids[8], "not among them"), np.array([0, 1, 1, 2, 3, 1]), np.array([0, 2, 5]), 1, 3
         )
         assert seen.boosted(log) == 1  # the first has a copy; the lonely, the wordless and the unknown have none
         assert seen.shares(log)[:4] == [1 / 3] * 4
-        assert view(seen.agreement, Nearness(bits=0, scale=0.0)).boosted(log) == 0
+        assert clustered(seen.agreement, Nearness(bits=0, scale=0.0)).boosted(log) == 0
         nothing = LoggedCandidates((), np.empty(0, np.int64), np.empty(0, np.int64), 0, 0)
         assert (seen.boosted(nothing), seen.shares(nothing)[0]) == (0, None)
 
@@ -102,7 +102,7 @@ class TestPlanted:
 class TestAgainstPlainComputation:
     @pytest.mark.parametrize("bits", [0, 3, 9, 16])
     def test_clusters_at_any_threshold(self, agreement: Agreement, told: list[dict[str, Any]], bits: int) -> None:
-        seen, expected = view(agreement, Nearness(bits=bits)), oracle(told, bits)
+        seen, expected = clustered(agreement, Nearness(bits=bits)), oracle(told, bits)
         assert clusters(seen) == expected
         agent = {row["id"]: row["agent_id"] for row in told}
         several = sum(len({agent[id_] for id_ in members} - {None}) > 1 for members in expected)
@@ -113,7 +113,7 @@ class TestAgainstPlainComputation:
         assert point == SweepPoint(bits, len(sizes), sum(sizes), sizes[-1])
 
     def test_near_misses_are_what_one_bit_more_joins(self, agreement: Agreement, told: list[dict[str, Any]]) -> None:
-        seen, wider = view(agreement, Nearness(bits=9)), oracle(told, 10)
+        seen, wider = clustered(agreement, Nearness(bits=9)), oracle(told, 10)
         ids = agreement.ids
         compared = 0
         for number in range(len(seen.clusters)):
@@ -126,7 +126,7 @@ class TestAgainstPlainComputation:
 
     def test_boosted_share_and_what_was_logged(self, demo: Store, demo_address: str, agreement: Agreement) -> None:
         window = scope_of(ORG)
-        log, seen = logged_candidates(demo, window), view(agreement, Nearness())
+        log, seen = logged_candidates(demo, window), clustered(agreement, Nearness())
         inside = {id_ for members in clusters(seen) for id_ in members}
         statement = """select array_agg(observation_id::text), max(corroboration_boost) from retrieval_ab_logs
                         where org_id = %s and created_at >= %s and created_at < %s group by retrieval_id"""
@@ -153,7 +153,7 @@ class TestAgainstPlainComputation:
         assert (again.active, again.as_of) == (agreement.active, agreement.as_of)
         for name in ("weight", "created", "hashes", "tokens"):
             assert (getattr(again, name) == getattr(agreement, name)).all()
-        assert clusters(view(again, Nearness())) == clusters(view(agreement, Nearness()))
+        assert clusters(clustered(again, Nearness())) == clusters(clustered(agreement, Nearness()))
 
 
 def test_every_planted_family_is_found_or_named_as_missed(demo: Store, demo_address: str) -> None:
@@ -164,7 +164,7 @@ def test_every_planted_family_is_found_or_named_as_missed(demo: Store, demo_addr
     found, named = 0, 0
     for org in {org for org, *_ in families}:
         told = disputes(demo, whole_time(scope_of(org)))
-        seen = view(agree(demo, whole_time(scope_of(org))), Nearness(), told)
+        seen = clustered(agree(demo, whole_time(scope_of(org))), Nearness(), told)
         by_canonical = {row.number: row for row in cluster_rows(seen)}
         for _, _, kind, members in (family for family in families if family[0] == org):
             numbers = {seen.cluster_of(id_) for id_ in members}
@@ -187,7 +187,7 @@ def test_every_planted_family_is_found_or_named_as_missed(demo: Store, demo_addr
 class TestOddStores:
     def test_nothing_at_all(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
-        seen = view(agree(store, scope()), Nearness(), disputes(store, scope()))
+        seen = clustered(agree(store, scope()), Nearness(), disputes(store, scope()))
         assert (len(seen.agreement), len(seen.clusters), seen.agreement.active) == (0, 0, 0)
         assert cluster_rows(seen) == []
         assert seen.cluster_of("11111111-1111-1111-1111-111111111111") is None
@@ -207,14 +207,14 @@ class TestOddStores:
             add_memory(owner, "org_a", number, COPIED, weight=weight, created_at=at)
         found = agree(store, scope())
         assert (found.set_apart, len(found), found.active) == (2, 3, 5)
-        seen = view(found, Nearness())
+        seen = clustered(found, Nearness())
         assert seen.clusters.corroborated_count == 3
         assert [row.created_at for row in member_rows(seen, range(3))] == [None, None, None]
 
     def test_one_observation_is_no_cluster(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
         id_ = add_memory(owner, "org_a", 1, COPIED)
-        seen = view(agree(store, scope()), Nearness(bits=16))
+        seen = clustered(agree(store, scope()), Nearness(bits=16))
         assert (len(seen.clusters), seen.joins_at(id_)) == (0, None)
 
     def test_only_active_observations_of_the_organization_count(self, store: Store, owner: Owner) -> None:
@@ -222,15 +222,15 @@ class TestOddStores:
         plant(owner, "org_b", [])
         owner.execute("update observations set status = 'retired' where agent_id = 'bob'")
         add_memory(owner, "org_b", 77, COPIED, agent_id="bob")
-        seen = view(agree(store, scope()), Nearness(bits=0))
+        seen = clustered(agree(store, scope()), Nearness(bits=0))
         assert {row.size for row in cluster_rows(seen)} == {2}
         assert all(row.agents == 1 for row in cluster_rows(seen))
 
     def test_a_store_that_never_kept_a_fingerprint(self, store: Store, owner: Owner) -> None:
         plant(owner)
-        with_schema = clusters(view(agree(store, scope()), Nearness()))
+        with_schema = clusters(clustered(agree(store, scope()), Nearness()))
         owner.execute("drop table rankscope.simhashes, rankscope.opposition_pairs")
-        assert clusters(view(agree(store, scope()), Nearness())) == with_schema
+        assert clusters(clustered(agree(store, scope()), Nearness())) == with_schema
         assert disputes(store, scope()) == ()
 
     def test_a_kept_fingerprint_counts_for_the_very_text_it_was_taken_of(self, store: Store, owner: Owner) -> None:

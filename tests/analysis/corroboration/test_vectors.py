@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.corroboration.agreement import agree, whole_time
+from analysis.corroboration.clustered import Nearness, clustered
 from analysis.corroboration.rows import alone, cluster_rows, marks
 from analysis.corroboration.vectors import (
     COSINES,
@@ -21,7 +22,6 @@ from analysis.corroboration.vectors import (
     projected,
     read_units,
 )
-from analysis.corroboration.view import Nearness, view
 from queries.scope import Reach, Scope
 from ranking import Method, cluster_near_duplicates
 from tests import sample
@@ -58,7 +58,7 @@ def test_links_join_by_cosine_inside_a_project(store: Store, owner: Owner) -> No
     links = VectorLinks.from_json(json.loads(json.dumps(link_vectors(store, scope()).to_json())))
     assert links.without == 2  # of another dimension, and none at all
     agreement = agree(store, scope())
-    seen = view(agreement, Nearness(Method.EMBEDDING, cosine=0.98), [], links)
+    seen = clustered(agreement, Nearness(Method.EMBEDDING, cosine=0.98), [], links)
     # each neighbour is near enough, the two ends at 20° are not
     assert cos(20) < 0.95
     assert cos(10) > 0.98
@@ -73,7 +73,7 @@ def test_a_chain_is_told_once_it_was_measured(store: Store, owner: Owner) -> Non
     links, agreement = link_vectors(store, scope()), agree(store, scope())
     for cosine, chained in ((0.98, True), (0.93, False)):
         nearness = Nearness(Method.EMBEDDING, cosine=cosine)
-        (row,) = cluster_rows(view(agreement, nearness, [], links, measure(store, scope(), cosine)))
+        (row,) = cluster_rows(clustered(agreement, nearness, [], links, measure(store, scope(), cosine)))
         assert row.diameter == pytest.approx(1 - cos(20), abs=1e-6)
         assert row.chained is chained
 
@@ -84,7 +84,7 @@ def test_a_demo_s_clusters_are_the_library_s(demo: Store, cosine: float) -> None
     agreement, links = agree(demo, whole), link_vectors(demo, whole)
     rows, units = read_units(demo, whole, agreement)
     assert rows == list(range(len(agreement)))
-    seen = view(agreement, Nearness(Method.EMBEDDING, cosine=cosine), [], links, measure(demo, whole, cosine))
+    seen = clustered(agreement, Nearness(Method.EMBEDDING, cosine=cosine), [], links, measure(demo, whole, cosine))
     expected: set[tuple[frozenset[int], float]] = set()
     for project in set(agreement.project.code.tolist()):
         mine = np.flatnonzero(agreement.project.code == project)
@@ -102,7 +102,7 @@ def test_a_demo_s_clusters_are_the_library_s(demo: Store, cosine: float) -> None
 def test_vectors_are_needed(store: Store, owner: Owner) -> None:
     plant(owner)
     with pytest.raises(ValueError, match="links of vectors are needed"):
-        view(agree(store, scope()), Nearness(Method.EMBEDDING))
+        clustered(agree(store, scope()), Nearness(Method.EMBEDDING))
 
 
 class TestMap:
@@ -133,7 +133,7 @@ class TestMap:
 
     def test_marks_and_dots_are_everyone_once(self, demo: Store) -> None:
         whole = whole_time(scope_of(ORG))
-        seen, found = view(agree(demo, whole), Nearness()), place(demo, whole)
+        seen, found = clustered(agree(demo, whole), Nearness()), place(demo, whole)
         drawn = marks(seen, found, cluster_rows(seen), 10_000)
         assert sum(mark.count for mark in drawn) == seen.clusters.corroborated_count
         assert len(alone(seen, found)[0]) == len(found.ids) - seen.clusters.corroborated_count

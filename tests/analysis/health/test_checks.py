@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from analysis.health.budget import FLOOR, budget_map
+from analysis.health.budget import budget_map
 from analysis.health.checks import CHECKS, SERVER_CHECKS, Check, finding, judged
-from analysis.intervals import mean, wilson
+from analysis.intervals import FLOOR, mean, wilson
 from queries.health.budget import BudgetRow
 
 BY_NAME = {check.name: check for check in CHECKS}

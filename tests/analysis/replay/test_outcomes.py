@@ -9,8 +9,9 @@ import numpy as np
 import psycopg
 import pytest
 
+from analysis.intervals import FLOOR
 from analysis.replay import outcomes as replay_outcomes
-from analysis.replay.outcomes import FLOOR, NO_BOOST_LOGGED, WEEK, outcomes, switched
+from analysis.replay.outcomes import NO_BOOST_LOGGED, WEEK, outcomes, switched
 from queries.replay.outcomes import SessionEndings
 from queries.scope import Reach, Scope
 from tests import sample

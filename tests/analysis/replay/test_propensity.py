@@ -56,8 +56,8 @@ class TestLogged:
         assert found.accepted == pytest.approx(96 / 120)
         # equal weights: as many as there are, and the interval of a plain share
         assert found.effective == pytest.approx(120)
-        assert found.high - found.accepted == pytest.approx(1.96 * (0.8 * 0.2 / 120) ** 0.5)
-        assert found.accepted - found.low == pytest.approx(1.96 * (0.8 * 0.2 / 120) ** 0.5)
+        assert found.high - found.accepted == pytest.approx(1.959964 * (0.8 * 0.2 / 120) ** 0.5)
+        assert found.accepted - found.low == pytest.approx(1.959964 * (0.8 * 0.2 / 120) ** 0.5)
         assert found.largest == pytest.approx(1 / 0.75)
         assert found.mean == pytest.approx(1)
         assert found.clipped == 0

@@ -11,7 +11,7 @@ from analysis.replay.flags import flag_flip
 from analysis.replay.realised import Realised, realised
 from queries.scope import Reach, Scope
 from tests import sample
-from tests.queries.flag_store import BOOST, WEIGHTING
+from tests.queries.flags.flag_store import BOOST, WEIGHTING
 from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import settings
 from controls.flags.confirm import Sent, Staged
 from tests import sample
 from tests.pages.application import application
-from tests.queries.flag_store import WEIGHTING, audit_rows, live_and_audited
+from tests.queries.flags.flag_store import WEIGHTING, audit_rows, live_and_audited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

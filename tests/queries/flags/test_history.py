@@ -11,12 +11,12 @@ import pytest
 from controls.flags.states import Cell, Organization, organizations, override_age, stale_overrides, table
 from queries.errors import StoreError
 from queries.exports import RecordExport
-from queries.flags.applying import change_flag
 from queries.flags.history import FlagHistory, FlagObjects, OpenedChange, StandingChanges
 from queries.flags.registry import FLAGS, NAMES
+from queries.once import make
 from queries.scope import EVERYTHING, Reach, Scope
 from tests import sample
-from tests.queries.flag_store import BOOST, WEIGHTING, set_flag
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, set_flag
 
 if TYPE_CHECKING:
     import psycopg
@@ -88,9 +88,9 @@ class TestHistory:
 
     def test_an_opened_entry_knows_what_came_after_it(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a", "Acme")
-        first = change_flag(store, MINE, set_flag("absent", "on", preview={"flips": 1})).entry
+        first = make(store, MINE, set_flag("absent", "on", preview={"flips": 1})).entry
         assert first
-        second = change_flag(store, MINE, set_flag("on", "absent", reverts_id=first.id)).entry
+        second = make(store, MINE, set_flag("on", "absent", reverts_id=first.id)).entry
         assert second
         row = store.ask(OpenedChange(scope(MINE), first.id)).iloc[0]
         assert (row["name"], row["old"], row["new"], row["preview"]) == ("Acme", "absent", "on", '{"flips": 1}')
@@ -103,9 +103,9 @@ class TestStates:
     def test_stale_outside_and_unreadable_are_told_apart(self, store: Store, owner: Owner) -> None:
         for org in ("org_a", "org_b", "org_c", "org_d", "org_e"):
             sample.add_organization(owner, org, org.upper())
-        change_flag(store, EVERYTHING, set_flag("absent", "on", reason="a trial"))
-        change_flag(store, EVERYTHING, set_flag("absent", "on", org="org_b"))
-        change_flag(store, EVERYTHING, set_flag("absent", "off", org="org_d", flag=BOOST))
+        make(store, EVERYTHING, set_flag("absent", "on", reason="a trial"))
+        make(store, EVERYTHING, set_flag("absent", "on", org="org_b"))
+        make(store, EVERYTHING, set_flag("absent", "off", org="org_d", flag=BOOST))
         owner.execute("update organizations set features = '{\"x\": 1}' where id = 'org_b'")
         owner.execute(
             "update organizations set features = features || %s where id = 'org_c'", (f'{{"{BOOST}": true}}',)

@@ -62,7 +62,7 @@ class Nearness:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Clustered:
     """The clusters of an agreement under one nearness; ``disputed`` is None while nobody knows what contradicts.
 
     ``measured`` says whether diameters are known, ``without`` how many rows have no vector where vectors are compared.
@@ -141,13 +141,13 @@ class View:
         return int((log.first_levels(self.row_of, self.linkage.first_levels()) <= self.nearness.level).sum())
 
 
-def view(
+def clustered(
     agreement: Agreement,
     nearness: Nearness,
     disputes: Iterable[Sequence[str]] | None = None,
     vectors: VectorLinks | None = None,
     widths: Widths | None = None,
-) -> View:
+) -> Clustered:
     """The clusters of an agreement as the sliders stand, by the library's own rules for canonical, agents and disputes.
 
     By embedding, ``vectors`` are the links; a diameter is only known where ``widths`` measured it.
@@ -179,7 +179,7 @@ def view(
         clusters, measured = widths.put(clusters, nearness.cosine), True
     without = 0 if by_hash or vectors is None else vectors.without
     disputed = None if disputes is None else clusters.disputed
-    return View(agreement, nearness, linkage, sweep, clusters, disputed, measured, without)
+    return Clustered(agreement, nearness, linkage, sweep, clusters, disputed, measured, without)
 
 
 def cliff(sweep: Sequence[SweepPoint]) -> int | None:

@@ -12,8 +12,7 @@ from sqlalchemy.types import Text
 from queries import own_schema, schema
 from queries.aggregation_input import ACTIVE, LIMIT, LONGEST
 from queries.engine import AGGREGATE
-from queries.moments import datable_microseconds
-from queries.observation.life import datable
+from queries.moments import datable, datable_microseconds
 from queries.replay.shown import named
 from queries.shape import columns
 

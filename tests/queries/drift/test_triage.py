@@ -63,7 +63,7 @@ class TestTriage:
             triage(4, "false_positive"),
         ]
         for change in path:
-            assert make(store, MINE, change, "test").kind == "applied"
+            assert make(store, MINE, change).kind == "applied"
         assert stands(owner) == ("false_positive", None, 5, "omar")
         steps = ["new", *(change.state for change in path)]
         assert events(owner) == list(pairwise(steps))
@@ -83,18 +83,18 @@ class TestTriage:
 
     def test_a_second_click_is_the_same_request(self, store: Store, owner: Owner) -> None:
         change = triage(0, "acknowledged")
-        told = [make(store, MINE, change, "test") for _ in range(3)]
+        told = [make(store, MINE, change) for _ in range(3)]
         assert [one.kind for one in told] == ["applied", "already", "already"]
         assert told[1].entry == told[0].entry
         assert events(owner) == [("new", "acknowledged")]
-        other = make(store, MINE, replace(change, seen=1, state="investigating"), "test")
+        other = make(store, MINE, replace(change, seen=1, state="investigating"))
         assert (other.kind, other.sentence) == ("refused", once.USED)
 
     def test_whoever_saw_an_older_version_writes_nothing_and_learns_who_was_faster(
         self, store: Store, owner: Owner
     ) -> None:
-        make(store, MINE, triage(0, "resolved", verdict="older", actor="pia"), "test")
-        told = make(store, MINE, triage(0, "false_positive"), "test")
+        make(store, MINE, triage(0, "resolved", verdict="older", actor="pia"))
+        told = make(store, MINE, triage(0, "false_positive"))
         assert (told.kind, told.sentence) == ("conflict", once.CONFLICT)
         assert told.last is not None
         assert (told.last.actor, told.last.new_state, told.last.verdict) == ("pia", "resolved", "older")
@@ -106,7 +106,7 @@ class TestTriage:
             won = 0
             for version in range(4):
                 state = ("acknowledged", "investigating")[number % 2]
-                won += make(store, MINE, triage(version, state, actor=f"op{number}"), "test").kind == "applied"
+                won += make(store, MINE, triage(version, state, actor=f"op{number}")).kind == "applied"
             return won
 
         with ThreadPoolExecutor(4) as pool:
@@ -118,19 +118,19 @@ class TestTriage:
 
     def test_without_its_event_nothing_is_saved(self, store: Store, owner: Owner) -> None:
         owner.execute("revoke insert on rankscope.drift_triage_events from dash_write")
-        assert make(store, MINE, triage(0, "acknowledged"), "test").kind == "failed"
+        assert make(store, MINE, triage(0, "acknowledged")).kind == "failed"
         assert stands(owner) is None
 
     def test_nothing_outside_ones_reach_and_nothing_without_a_write_login(self, store: Store, owner: Owner) -> None:
-        assert make(store, Reach(("org_b",)), triage(0, "acknowledged"), "test").kind == "failed"
-        told = make(Store(store.reader), MINE, triage(0, "acknowledged"), "test")
+        assert make(store, Reach(("org_b",)), triage(0, "acknowledged")).kind == "failed"
+        told = make(Store(store.reader), MINE, triage(0, "acknowledged"))
         assert (told.kind, told.sentence) == ("failed", NO_WRITER)
         assert stands(owner) is None
 
     def test_a_lost_answer_is_looked_up(self, store: Store) -> None:
         change = triage(0, "acknowledged")
         assert settle(store, MINE, change).kind == "failed"
-        make(store, MINE, change, "test")
+        make(store, MINE, change)
         assert settle(store, MINE, change).kind == "applied"
 
     @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ class TestTriage:
             triage(0, **wrong)
 
     def test_a_changed_text_is_a_new_alert_that_knows_of_the_earlier_one(self, store: Store) -> None:
-        make(store, MINE, triage(0, "false_positive"), "test")
-        make(store, MINE, triage(0, "resolved", fingerprint="f0", verdict="both"), "test")
+        make(store, MINE, triage(0, "false_positive"))
+        make(store, MINE, triage(0, "resolved", fingerprint="f0", verdict="both"))
         with store.reading(MINE) as snapshot:
             found = EarlierTriage("org_a", ((OLDER, NEWER),), ("value",), ("f2",)).ask(snapshot)
             assert {pair: row.state for pair, row in found.items()} == {(OLDER, NEWER): "resolved"}
@@ -165,7 +165,7 @@ class TestTriage:
         for number, (state, more) in enumerate(
             [("resolved", {"verdict": "both"}), ("false_positive", {}), ("acknowledged", {}), ("investigating", {})]
         ):
-            make(store, MINE, triage(0, state, fingerprint=f"f{number}", found_up_to=number / 10, **more), "test")
+            make(store, MINE, triage(0, state, fingerprint=f"f{number}", found_up_to=number / 10, **more))
         with store.reading(MINE) as snapshot:
             assert sorted(Verdicts("org_a").ask(snapshot)) == [(0.0, True), (0.1, False)]
 
@@ -186,9 +186,9 @@ class TestNewAlerts:
                            (%s, %s, %s, %s, gen_random_uuid(), gen_random_uuid(), 'value', 'r', 1, 1, '{}', '[]')""",
                         (org, row[0], place, name),
                     )
-        make(store, MINE, triage(0, "false_positive", fingerprint="a"), "test")
+        make(store, MINE, triage(0, "false_positive", fingerprint="a"))
         over = datetime.now(UTC) - timedelta(days=1)
-        make(store, MINE, triage(0, "snoozed", fingerprint="b", snoozed_until=over), "test")
+        make(store, MINE, triage(0, "snoozed", fingerprint="b", snoozed_until=over))
         fleet = Scope(EVERYTHING, sample.TODAY - timedelta(days=1), sample.TODAY)
         found = store.ask(NewAlerts(fleet)).set_index("org_id")
         assert found.loc["org_a"].to_dict() == {"alerts": 4, "new": 3}
@@ -209,9 +209,9 @@ def stored(store: Store, org: str = "org_a") -> set[tuple[str, str]]:
 class TestPairs:
     def test_edited_then_reset_and_both_audited(self, store: Store) -> None:
         mine = (("always", "never"), ("hot", "cold"))
-        assert make(store, MINE, pairs(mine), "test").kind == "applied"
+        assert make(store, MINE, pairs(mine)).kind == "applied"
         assert stored(store) == set(mine)
-        assert make(store, MINE, pairs(None, digest(mine), shown=mine), "test").kind == "applied"
+        assert make(store, MINE, pairs(None, digest(mine), shown=mine)).kind == "applied"
         assert stored(store) == set()
         with store.reading(MINE) as snapshot:
             last, first = changes(snapshot, "org_a")
@@ -220,8 +220,8 @@ class TestPairs:
 
     def test_a_second_click_and_a_stale_page(self, store: Store) -> None:
         change = pairs((("hot", "cold"),))
-        assert [make(store, MINE, change, "test").kind for _ in range(2)] == ["applied", "already"]
-        told = make(store, MINE, pairs((("big", "small"),), actor="pia"), "test")
+        assert [make(store, MINE, change).kind for _ in range(2)] == ["applied", "already"]
+        told = make(store, MINE, pairs((("big", "small"),), actor="pia"))
         assert told.kind == "conflict"
         assert told.last is not None
         assert told.last.actor == "omar"
@@ -229,11 +229,11 @@ class TestPairs:
 
     def test_without_its_audit_nothing_is_saved(self, store: Store, owner: Owner) -> None:
         owner.execute("revoke insert on rankscope.opposition_changes from dash_write")
-        assert make(store, MINE, pairs((("hot", "cold"),)), "test").kind == "failed"
+        assert make(store, MINE, pairs((("hot", "cold"),))).kind == "failed"
         assert stored(store) == set()
 
     def test_nobody_changes_anothers(self, store: Store) -> None:
-        assert make(store, Reach(("org_b",)), pairs((("hot", "cold"),)), "test").kind == "failed"
+        assert make(store, Reach(("org_b",)), pairs((("hot", "cold"),))).kind == "failed"
         assert stored(store) == set()
 
     def test_what_is_kept_of_what_was_typed(self) -> None:

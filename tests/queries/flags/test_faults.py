@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import event
 
+from queries import once
 from queries.engine import Store, make_engine
-from queries.flags import applying
-from queries.flags.applying import change_flag, settle
-from queries.flags.registry import STATES
+from queries.flags.registry import STATES, as_state
+from queries.once import make, settle
 from queries.scope import EVERYTHING, Reach
 from tests import sample
-from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
 from tests.tcp_proxy import Proxy
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ def test_sixteen_operators_and_a_foreign_writer_lose_nothing(
         made = conflicts = 0
         for _ in range(TOGGLES):
             new: State = STATES[(STATES.index(seen) + 1) % 3]
-            outcome = change_flag(crowd, MINE, set_flag(seen, new, actor=f"operator-{number}"))
+            outcome = make(crowd, MINE, set_flag(seen, new, actor=f"operator-{number}"))
             if outcome.kind == "applied":
                 made, seen = made + 1, new
             else:
                 assert outcome.kind == "conflict", outcome.sentence
                 assert outcome.found
                 assert outcome.found != seen
-                conflicts, seen = conflicts + 1, outcome.found
+                conflicts, seen = conflicts + 1, as_state(outcome.found)
         return made, conflicts
 
     with ThreadPoolExecutor(OPERATORS + 1) as pool:
@@ -100,8 +100,8 @@ def test_sixteen_operators_and_a_foreign_writer_lose_nothing(
     assert f'"counter": {counted}' in stored
 
 
-# A change runs six statements; then there are the points just before COMMIT and just after it.
-POINTS = (*range(1, 7), "commit", "after")
+# A change runs seven statements; then there are the points just before COMMIT and just after it.
+POINTS = (*range(1, 8), "commit", "after")
 
 
 def toggle_until_killed(url: str, seen: State, point: object, start: Any) -> None:  # noqa: ANN401 - an Event of either kind
@@ -125,7 +125,7 @@ def toggle_until_killed(url: str, seen: State, point: object, start: Any) -> Non
     while True:
         statements = 0
         new: State = STATES[(STATES.index(seen) + 1) % 3]
-        assert change_flag(mortal, MINE, set_flag(seen, new)).kind == "applied"
+        assert make(mortal, MINE, set_flag(seen, new)).kind == "applied"
         changes, seen = changes + 1, new
         if changes == 3 and point == "after":
             die()
@@ -203,24 +203,24 @@ class TestLostCommit:
         with Proxy(server, COMMIT, how) as proxy:
             fragile = self.through(proxy, store_database, store)
             change = set_flag("absent", "on")
-            outcome = change_flag(fragile, MINE, change)
+            outcome = make(fragile, MINE, change)
             assert proxy.cuts == 1
             assert outcome.kind == first
             assert live_and_audited(owner)[0] == ("on" if first == "applied" else "absent")
-            assert change_flag(fragile, MINE, change).kind == second
+            assert make(fragile, MINE, change).kind == second
             fragile.writer.dispose()  # type: ignore[union-attr]
         assert audit_rows(owner) == [("absent", "on")]
 
     def test_a_database_that_stays_away_leaves_it_unknown_until_it_is_back(
         self, store: Store, store_database: str, owner: Owner, server: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(applying, "SETTLING", 0.3)
+        monkeypatch.setattr(once, "SETTLING", 0.3)
         change = set_flag("absent", "on")
         with Proxy(server, COMMIT, "forward", close_after=True) as proxy:
             fragile = self.through(proxy, store_database, store)
-            outcome = change_flag(fragile, MINE, change)
+            outcome = make(fragile, MINE, change)
             fragile.writer.dispose()  # type: ignore[union-attr]
-        assert (outcome.kind, outcome.sentence) == ("unknown", applying.UNSURE)
+        assert (outcome.kind, outcome.sentence) == ("unknown", once.UNSURE)
         assert settle(store, MINE, change).kind == "applied"
         assert audit_rows(owner) == [("absent", "on")]
 
@@ -229,7 +229,7 @@ class TestLostCommit:
     ) -> None:
         with Proxy(server, b"INSERT INTO rankscope.flag_changes", "drop") as proxy:
             fragile = self.through(proxy, store_database, store)
-            outcome = change_flag(fragile, MINE, set_flag("absent", "on"))
+            outcome = make(fragile, MINE, set_flag("absent", "on"))
             fragile.writer.dispose()  # type: ignore[union-attr]
         assert outcome.kind == "failed"
         assert live_and_audited(owner) == ("absent", None)
@@ -257,7 +257,7 @@ class Flags(RuleBasedStateMachine):
         if seen == new:
             return
         change = set_flag(seen, new, flag=flag)
-        outcome = change_flag(self.store, EVERYTHING, change)
+        outcome = make(self.store, EVERYTHING, change)
         assert outcome.kind == ("applied" if self.live[flag] == seen else "conflict")
         self._keep(outcome, flag, seen, new)
         self.used.append((change.request_id, change))
@@ -268,7 +268,7 @@ class Flags(RuleBasedStateMachine):
             return
         request, change = data.draw(st.sampled_from(self.used))
         made = [entry for entry in self.made if entry[0] == self._entry_of(request)]
-        outcome = change_flag(self.store, EVERYTHING, change)
+        outcome = make(self.store, EVERYTHING, change)
         assert (outcome.kind == "already") == bool(made)
         if outcome.kind == "applied":  # it was a conflict the first time, and is none now
             self._keep(outcome, change.flag, change.seen, change.new)
@@ -278,7 +278,7 @@ class Flags(RuleBasedStateMachine):
         if not self.made:
             return
         entry, flag, old, new = data.draw(st.sampled_from(self.made))
-        outcome = change_flag(self.store, EVERYTHING, set_flag(new, old, flag=flag, reverts_id=entry))
+        outcome = make(self.store, EVERYTHING, set_flag(new, old, flag=flag, reverts_id=entry))
         newest = [made[0] for made in self.made if made[1] == flag][-1]
         unmoved = newest == entry and self.live[flag] == new
         assert outcome.kind == ("applied" if unmoved else "conflict")

@@ -13,16 +13,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from queries import once
 from queries.engine import Store
 from queries.errors import NO_WRITER
-from queries.flags import applying, registry
-from queries.flags.applying import change_flag
-from queries.flags.change import SetFlag
+from queries.flags import registry
+from queries.flags.change import CONFLICT, MOVED_ON, NO_ORGANIZATION, NO_SUCH_ENTRY, PROTECTED, SetFlag, is_outside
 from queries.flags.registry import FLAGS, KnownFlag
-from queries.organizations import flag_states, other_keys
+from queries.flags.states import flag_states, other_keys
+from queries.once import make
 from queries.scope import EVERYTHING, Reach
 from tests import sample
-from tests.queries.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
 
 if TYPE_CHECKING:
     from queries.flags.registry import State
@@ -53,7 +54,7 @@ class TestApplied:
         self, store: Store, owner: Owner, path: tuple[State, ...], expected: dict[str, bool]
     ) -> None:
         for seen, new in pairwise(path):
-            assert change_flag(store, MINE, set_flag(seen, new)).kind == "applied"
+            assert make(store, MINE, set_flag(seen, new)).kind == "applied"
         stored = features_text(owner)
         assert stored
         assert {key: value for key, value in json.loads(stored).items() if key == WEIGHTING} == expected
@@ -63,7 +64,7 @@ class TestApplied:
 
     def test_the_audit_says_who_what_why_and_from_where(self, store: Store, owner: Owner) -> None:
         change = set_flag("absent", "on", reason="  drift of week 12 ", preview={"flips": 3}, source="feature_flags/1")
-        outcome = change_flag(store, MINE, change)
+        outcome = make(store, MINE, change)
         assert outcome.entry is not None
         row = owner.execute(
             """select id, request_id, flag, old_state, new_state, reason, actor, reverts_id, source, preview, changed_at
@@ -77,12 +78,12 @@ class TestApplied:
 
     def test_null_features_count_as_an_empty_object(self, store: Store, owner: Owner) -> None:
         owner.execute("update organizations set features = null where id = 'org_a'")
-        assert change_flag(store, MINE, set_flag("absent", "on")).kind == "applied"
+        assert make(store, MINE, set_flag("absent", "on")).kind == "applied"
         assert features_text(owner) == f'{{"{WEIGHTING}": true}}'
 
     def test_a_store_whose_features_are_of_type_json(self, store: Store, owner: Owner) -> None:
         owner.execute("alter table organizations alter column features type json using features::json")
-        assert change_flag(store, MINE, set_flag("absent", "on")).kind == "applied"
+        assert make(store, MINE, set_flag("absent", "on")).kind == "applied"
         stored = features_text(owner)
         assert stored
         assert other_keys(stored).keys() == {"other", "n"}
@@ -94,32 +95,32 @@ class TestOnce:
 
     def test_the_same_request_again_is_already_applied(self, store: Store, owner: Owner) -> None:
         change = set_flag("absent", "on")
-        first = change_flag(store, MINE, change)
-        again = change_flag(store, MINE, change)
+        first = make(store, MINE, change)
+        again = make(store, MINE, change)
         assert (first.kind, again.kind) == ("applied", "already")
         assert again.entry == first.entry
         assert audit_rows(owner) == [("absent", "on")]
 
     def test_also_after_someone_took_it_back(self, store: Store, owner: Owner) -> None:
         change = set_flag("absent", "on")
-        change_flag(store, MINE, change)
-        change_flag(store, MINE, set_flag("on", "absent"))
-        assert change_flag(store, MINE, change).kind == "already"
+        make(store, MINE, change)
+        make(store, MINE, set_flag("on", "absent"))
+        assert make(store, MINE, change).kind == "already"
         assert live_and_audited(owner) == ("absent", "absent")
 
     @pytest.mark.parametrize("other", [{"org": "org_b"}, {"flag": BOOST}, {"new": "off"}])
     def test_a_request_id_serves_one_change_only(self, store: Store, owner: Owner, other: dict[str, Any]) -> None:
         request = uuid4()
-        change_flag(store, EVERYTHING, set_flag("absent", "on", request=request))
+        make(store, EVERYTHING, set_flag("absent", "on", request=request))
         given: dict[str, Any] = {"new": "on", "org": "org_a", "flag": WEIGHTING} | other
-        refused = change_flag(store, EVERYTHING, set_flag("absent", given.pop("new"), request=request, **given))
-        assert (refused.kind, refused.sentence) == ("refused", applying.USED)
+        refused = make(store, EVERYTHING, set_flag("absent", given.pop("new"), request=request, **given))
+        assert (refused.kind, refused.sentence) == ("refused", once.USED)
         assert features_text(owner, "org_b") == "{}"
 
     def test_also_where_the_other_change_may_not_be_seen(self, store: Store, owner: Owner) -> None:
         request = uuid4()
-        change_flag(store, EVERYTHING, set_flag("absent", "on", org="org_b", request=request))
-        assert change_flag(store, MINE, set_flag("absent", "on", request=request)).sentence == applying.USED
+        make(store, EVERYTHING, set_flag("absent", "on", org="org_b", request=request))
+        assert make(store, MINE, set_flag("absent", "on", request=request)).sentence == once.USED
         assert live_and_audited(owner) == ("absent", None)
 
 
@@ -127,72 +128,72 @@ class TestConflict:
     """FLG-5 in the store."""
 
     def test_nothing_is_written_and_who_changed_it_is_told(self, store: Store, owner: Owner) -> None:
-        first = change_flag(store, MINE, set_flag("absent", "on", actor="olga", reason="she knows"))
-        late = change_flag(store, MINE, set_flag("absent", "off"))
-        assert (late.kind, late.found, late.last, late.outside) == ("conflict", "on", first.entry, False)
+        first = make(store, MINE, set_flag("absent", "on", actor="olga", reason="she knows"))
+        late = make(store, MINE, set_flag("absent", "off"))
+        assert (late.kind, late.found, late.last, is_outside(late)) == ("conflict", "on", first.entry, False)
         assert live_and_audited(owner) == ("on", "on")
         assert len(audit_rows(owner)) == 1
 
     def test_a_change_outside_this_dashboard_is_told_apart(self, store: Store, owner: Owner) -> None:
-        first = change_flag(store, MINE, set_flag("absent", "on"))
+        first = make(store, MINE, set_flag("absent", "on"))
         owner.execute(
             "update organizations set features = features || %s where id = 'org_a'", (f'{{"{WEIGHTING}": false}}',)
         )
-        late = change_flag(store, MINE, set_flag("on", "absent"))
-        assert (late.kind, late.found, late.last, late.outside) == ("conflict", "off", first.entry, True)
+        late = make(store, MINE, set_flag("on", "absent"))
+        assert (late.kind, late.found, late.last, is_outside(late)) == ("conflict", "off", first.entry, True)
 
     def test_another_flag_or_key_is_no_conflict(self, store: Store, owner: Owner) -> None:
-        change_flag(store, MINE, set_flag("absent", "on", flag=BOOST))
+        make(store, MINE, set_flag("absent", "on", flag=BOOST))
         owner.execute("update organizations set features = features || '{\"other\": 2}' where id = 'org_a'")
-        assert change_flag(store, MINE, set_flag("absent", "on")).kind == "applied"
+        assert make(store, MINE, set_flag("absent", "on")).kind == "applied"
         assert live_and_audited(owner, flag=BOOST) == ("on", "on")
 
 
 class TestRevert:
     def test_it_leads_back_and_says_what_it_reverts(self, store: Store, owner: Owner) -> None:
-        entry = change_flag(store, MINE, set_flag("absent", "on")).entry
+        entry = make(store, MINE, set_flag("absent", "on")).entry
         assert entry
-        back = change_flag(store, MINE, set_flag("on", "absent", reverts_id=entry.id))
+        back = make(store, MINE, set_flag("on", "absent", reverts_id=entry.id))
         assert back.kind == "applied"
         assert back.entry
         assert back.entry.reverts_id == entry.id
         assert live_and_audited(owner) == ("absent", "absent")
 
     def test_not_once_the_flag_moved_even_if_it_came_back(self, store: Store, owner: Owner) -> None:
-        entry = change_flag(store, MINE, set_flag("absent", "on")).entry
+        entry = make(store, MINE, set_flag("absent", "on")).entry
         assert entry
-        change_flag(store, MINE, set_flag("on", "off"))
-        moved = change_flag(store, MINE, set_flag("on", "absent", reverts_id=entry.id))
-        change_flag(store, MINE, set_flag("off", "on"))
-        back_again = change_flag(store, MINE, set_flag("on", "absent", reverts_id=entry.id))
-        assert (moved.kind, moved.sentence) == ("conflict", applying.CONFLICT)
-        assert (back_again.kind, back_again.sentence) == ("conflict", applying.MOVED_ON)
+        make(store, MINE, set_flag("on", "off"))
+        moved = make(store, MINE, set_flag("on", "absent", reverts_id=entry.id))
+        make(store, MINE, set_flag("off", "on"))
+        back_again = make(store, MINE, set_flag("on", "absent", reverts_id=entry.id))
+        assert (moved.kind, moved.sentence) == ("conflict", CONFLICT)
+        assert (back_again.kind, back_again.sentence) == ("conflict", MOVED_ON)
         assert len(audit_rows(owner)) == 3
 
     def test_only_an_entry_of_the_same_flag_and_organization(self, store: Store) -> None:
-        entry = change_flag(store, EVERYTHING, set_flag("absent", "on", org="org_b")).entry
+        entry = make(store, EVERYTHING, set_flag("absent", "on", org="org_b")).entry
         assert entry
-        change_flag(store, EVERYTHING, set_flag("absent", "on"))
+        make(store, EVERYTHING, set_flag("absent", "on"))
         for reverts in (entry.id, 10**9):
-            refused = change_flag(store, EVERYTHING, set_flag("on", "absent", reverts_id=reverts))
-            assert (refused.kind, refused.sentence) == ("conflict", applying.NO_SUCH_ENTRY)
+            refused = make(store, EVERYTHING, set_flag("on", "absent", reverts_id=reverts))
+            assert (refused.kind, refused.sentence) == ("conflict", NO_SUCH_ENTRY)
 
 
 class TestWhoMay:
     """ISO in the write itself: an organization out of reach and one that is not there look the same."""
 
     def test_out_of_reach(self, store: Store, owner: Owner) -> None:
-        said = {change_flag(store, MINE, set_flag("absent", "on", org=org)).sentence for org in ("org_b", "org_zzz")}
-        assert said == {applying.NO_ORGANIZATION}
+        said = {make(store, MINE, set_flag("absent", "on", org=org)).sentence for org in ("org_b", "org_zzz")}
+        assert said == {NO_ORGANIZATION}
         assert features_text(owner, "org_b") == "{}"
 
     def test_out_of_reach_where_row_security_is_off(self, store: Store, owner: Owner) -> None:
         owner.execute("alter table organizations disable row level security")
-        assert change_flag(store, MINE, set_flag("absent", "on", org="org_b")).sentence == applying.NO_ORGANIZATION
+        assert make(store, MINE, set_flag("absent", "on", org="org_b")).sentence == NO_ORGANIZATION
         assert features_text(owner, "org_b") == "{}"
 
     def test_a_store_that_is_only_read(self, store: Store) -> None:
-        refused = change_flag(Store(store.reader), MINE, set_flag("absent", "on"))
+        refused = make(Store(store.reader), MINE, set_flag("absent", "on"))
         assert (refused.kind, refused.sentence) == ("failed", NO_WRITER)
 
     def test_a_protected_flag_is_shown_and_not_changed(
@@ -200,7 +201,7 @@ class TestWhoMay:
     ) -> None:
         shown = KnownFlag(WEIGHTING, "x", "off", "x", (("on", "x"),), protected=True)
         monkeypatch.setattr(registry, "FLAGS", (shown, *FLAGS[1:]))
-        assert change_flag(store, MINE, set_flag("absent", "on")).sentence == applying.PROTECTED
+        assert make(store, MINE, set_flag("absent", "on")).sentence == PROTECTED
         assert live_and_audited(owner) == ("absent", None)
 
 
@@ -238,18 +239,18 @@ class TestMalformed:
         owner.execute("update organizations set features = %s where id = 'org_a'", (stored,))
         before = features_text(owner)
         for seen, new in (("absent", "on"), ("on", "off"), ("on", "absent")):
-            refused = change_flag(store, MINE, set_flag(seen, new))  # type: ignore[arg-type]
+            refused = make(store, MINE, set_flag(seen, new))  # type: ignore[arg-type]
             assert refused.kind == "refused"
             assert "the stored flags are" in refused.sentence
         assert features_text(owner) == before
         assert audit_rows(owner) == []
-        assert change_flag(store, EVERYTHING, set_flag("absent", "on", org="org_b")).kind == "applied"
+        assert make(store, EVERYTHING, set_flag("absent", "on", org="org_b")).kind == "applied"
 
     @pytest.mark.parametrize("stored", ONLY_JSON)
     def test_what_only_the_type_json_can_hold(self, store: Store, owner: Owner, stored: str) -> None:
         owner.execute("alter table organizations alter column features type json using features::json")
         owner.execute("update organizations set features = %s where id = 'org_a'", (stored,))
-        assert change_flag(store, MINE, set_flag("absent", "on")).kind in ("refused", "failed")
+        assert make(store, MINE, set_flag("absent", "on")).kind in ("refused", "failed")
         assert features_text(owner) == stored
         assert audit_rows(owner) == []
 
@@ -265,7 +266,7 @@ class TestMalformed:
         owner.execute("update organizations set features = %s where id = 'org_a'", (json.dumps(value),))
         known = flag_states(json.dumps(value))
         seen: State = known.state(WEIGHTING) or "absent"  # type: ignore[assignment]
-        outcome = change_flag(store, MINE, set_flag(seen, "off" if seen == "on" else "on"))
+        outcome = make(store, MINE, set_flag(seen, "off" if seen == "on" else "on"))
         stored = features_text(owner)
         assert stored
         if known.malformed is None:
@@ -278,7 +279,7 @@ class TestMalformed:
 
     def test_a_store_without_the_column(self, store: Store, owner: Owner) -> None:
         owner.execute("alter table organizations drop column features")
-        assert "lacks a column" in change_flag(store, MINE, set_flag("absent", "on")).sentence
+        assert "lacks a column" in make(store, MINE, set_flag("absent", "on")).sentence
 
 
 class TestFaults:
@@ -297,7 +298,7 @@ class TestFaults:
         """FLG-6."""
         before = features_text(owner)
         owner.execute(damage.encode())
-        outcome = change_flag(store, MINE, set_flag("absent", "on"))
+        outcome = make(store, MINE, set_flag("absent", "on"))
         assert outcome.kind == "failed"
         assert features_text(owner) == before
 
@@ -308,7 +309,7 @@ class TestFaults:
         with psycopg.connect(cluster.plain_url("postgres", store_database)) as holder:
             holder.execute("select 1 from organizations where id = 'org_a' for update")
             started = time.monotonic()
-            outcome = change_flag(store, MINE, set_flag("absent", "on"))
+            outcome = make(store, MINE, set_flag("absent", "on"))
             spent = time.monotonic() - started
         assert (outcome.kind, outcome.sentence) == (
             "failed",
@@ -333,6 +334,6 @@ class TestFaults:
                 create trigger stumble before update on organizations
                   for each row execute function stumble()""".encode()
         )
-        outcome = change_flag(store, MINE, set_flag("absent", "on"))
+        outcome = make(store, MINE, set_flag("absent", "on"))
         assert outcome.kind == ("applied" if made else "failed")
         assert len(audit_rows(owner)) == (1 if made else 0)

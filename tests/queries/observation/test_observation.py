@@ -11,8 +11,9 @@ import pytest
 from psycopg import sql
 
 from analysis.observation import fingerprint
+from queries.moments import BEGIN, END
 from queries.observation.aggregated import ClusterMembers, ContradictionsOf, LastPass
-from queries.observation.life import BEGIN, END, Home, whole_life
+from queries.observation.life import Home, whole_life
 from queries.observation.near import NearestBySimhash, NearestByVector
 from queries.observation.record import Record, Vectors, WeightSteps
 from queries.observation.retrieved import GATHERED, PAGE, Moments, Retrievals, RetrievalTotals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from queries.organizations import LONGEST_FEATURES, FlagStates, flag_states
+from queries.flags.states import LONGEST_FEATURES, FlagStates, flag_states
 from queries.rounds import Statement, ask_at_once
 
 if TYPE_CHECKING:

@@ -1,0 +1,123 @@
+"""What tokens buy: work types by their budget and by how their sessions ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.health.budget import ZONES, budget_map
+from analysis.intervals import FLOOR
+from controls.loading import load
+from controls.messages import MISSING, number, percent
+from queries.health.budget import BudgetRow, BudgetUse
+
+if TYPE_CHECKING:
+    from analysis.health.budget import BudgetMap
+    from queries.scope import Scope
+
+
+def budgets(scope: Scope) -> BudgetMap:
+    """Work types by tokens and by how their sessions ended."""
+    found = load(BudgetUse(scope)).frames[0]
+    rows: list[dict[Any, Any]] = found.to_dict("records")
+    return budget_map(
+        [
+            BudgetRow(
+                work_type=None if pd.isna(row["work_type"]) else str(row["work_type"]),
+                judged=int(row["judged"]),
+                accepted=int(row["accepted"]),
+                rework=int(row["rework"]),
+                rejected=int(row["rejected"]),
+                unjudged=int(row["unjudged"]),
+                tokens=float(row["tokens"]),
+                squares=float(row["squares"]),
+            )
+            for row in rows
+        ]
+    )
+
+
+def points(found: BudgetMap) -> pd.DataFrame:
+    """The work types with enough sessions, as the chart takes them."""
+    drawn = [(point, point.tokens, point.accepted) for point in found.points if point.tokens and point.accepted]
+    return pd.DataFrame(
+        [
+            {
+                "name": point.counts.work_type or "(none)",
+                "zone": point.zone,
+                "judged": point.counts.judged,
+                "tokens": tokens.value,
+                "tokens_low": tokens.low,
+                "tokens_high": tokens.high,
+                "accepted": accepted.value,
+                "accepted_low": accepted.low,
+                "accepted_high": accepted.high,
+            }
+            for point, tokens, accepted in drawn
+            if tokens and accepted
+        ]
+    )
+
+
+def frontier(found: BudgetMap) -> list[tuple[float, float]]:
+    """Tokens and share of the work types that none beats in both."""
+    return [(point.tokens.value, point.accepted.value) for point in found.frontier if point.tokens and point.accepted]
+
+
+def table(found: BudgetMap) -> None:
+    """Every work type with its counts, its interval and what to try."""
+    if not found.points:
+        st.info(
+            "No session of this window was given a memory block that the store logged.", icon=":material/search_off:"
+        )
+        return
+    if found.tokens is None:
+        st.info(
+            f"Collecting data: no work type has {FLOOR} sessions with an outcome yet. Choose a longer window.",
+            icon=":material/hourglass_empty:",
+        )
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "work": [point.counts.work_type or "(none)" for point in found.points],
+                "zone": [point.zone for point in found.points],
+                "tokens": [MISSING if not point.tokens else number(point.tokens.value) for point in found.points],
+                "accepted": [
+                    MISSING if not point.accepted else percent(point.accepted.value, 1) for point in found.points
+                ],
+                "interval": [
+                    f"{100 * point.accepted.low:.3g} to {100 * point.accepted.high:.3g} %"
+                    if point.accepted
+                    else MISSING
+                    for point in found.points
+                ],
+                "judged": [point.counts.judged for point in found.points],
+                "rework": [point.counts.rework for point in found.points],
+                "rejected": [point.counts.rejected for point in found.points],
+                "unjudged": [point.counts.unjudged for point in found.points],
+                "frontier": ["yes" if point.on_frontier else "" for point in found.points],
+                "todo": [ZONES[point.zone] for point in found.points],
+            }
+        ),
+        hide_index=True,
+        key="budget",
+        column_config={
+            "work": st.column_config.TextColumn("Work type", width=130, pinned=True),
+            "zone": st.column_config.TextColumn("Zone", width=90),
+            "tokens": st.column_config.TextColumn("Tokens", width=70),
+            "accepted": st.column_config.TextColumn("Accepted", width=80),
+            "interval": st.column_config.TextColumn("95 % interval", width=120),
+            "judged": st.column_config.NumberColumn("Sessions", width=75, format="localized"),
+            "rework": st.column_config.NumberColumn("Rework", width=70, format="localized"),
+            "rejected": st.column_config.NumberColumn("Rejected", width=75, format="localized"),
+            "unjudged": st.column_config.NumberColumn("No outcome", width=85, format="localized"),
+            "frontier": st.column_config.TextColumn("Frontier", width=70),
+            "todo": st.column_config.TextColumn("What to try", width=460),
+        },
+    )
+    st.caption(
+        "A session counts as accepted if it was neither rejected nor sent to rework; its tokens are all that it was "
+        "given in the window. This compares work types, which differ in more than their budgets: it says what to try."
+    )

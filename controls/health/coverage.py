@@ -1,0 +1,63 @@
+"""What of the stored memory reaches agents, by project or agent and time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from controls.health import head
+from controls.loading import load, shape
+from controls.messages import counted, number
+from queries.health.coverage import Coverage, steps
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from queries.health.coverage import By
+    from queries.scope import Scope
+
+BY = {"project": "By project", "agent": "By agent"}
+NOT_LOGGED = "This store does not log which observations were injected, so what reached agents cannot be known."
+
+
+def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], int] | None:
+    """Cells, names of rows and columns as the map takes them, and the last whole column; none where that is said."""
+    if not shape().injected:
+        st.info(NOT_LOGGED, icon=":material/data_alert:")
+        return None
+    chosen = head.choose("by", "Rows", BY)
+    by: By = "agent" if chosen == "agent" else "project"
+    found = load(Coverage(scope, by, shape())).frames[0]
+    if found.empty:
+        st.info("Nothing is stored in this scope.", icon=":material/search_off:")
+        return None
+    rows = found[["org_id", "name"]].drop_duplicates().reset_index(drop=True)
+    names = [f"(no {by})" if pd.isna(name) else str(name) for name in rows["name"]]
+    if scope.org is None:
+        names = [f"{org} · {name}" for org, name in zip(rows["org_id"], names, strict=True)]
+    cells = found.assign(row=found.groupby(["org_id", "name"], sort=False, dropna=False).ngroup())
+    columns = steps(scope)
+    labels = [_label(begin, end - pd.Timedelta(days=1)) for begin, end in columns]
+    whole = columns[0][1] - columns[0][0]
+    told = max(number for number, (begin, end) in enumerate(columns) if end - begin == whole)
+    if told < len(columns) - 1:
+        labels[-1] += " so far"
+    return cells, names, labels, told
+
+
+def _label(first: datetime, last: datetime) -> str:
+    return f"{first:%-d %b}" if first.date() == last.date() else f"{first:%-d %b} to {last:%-d %b}"
+
+
+def below(cells: pd.DataFrame, names: list[str]) -> None:
+    """How to read the map and what to do about a pale row."""
+    last = cells[cells["step"] == cells["step"].max()]
+    quiet = int(((last["stored"] > 0) & (last["injected"] == 0)).sum())
+    told = f"{counted(quiet, 'row')} of {number(len(names))} without any in the last column. " if quiet else ""
+    st.caption(
+        f"{told}A cell is the share of what was stored by then (written by that agent, or for that project) that at "
+        "least one retrieval of that time put into a block. A row that stays pale is memory nobody is given: ask the "
+        "Inspector's Why not? about one of its observations. An empty cell: nothing was stored yet."
+    )

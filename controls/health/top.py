@@ -1,0 +1,79 @@
+"""Single memories to look at: trusted most, least, misleading, outdated, said by one alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import streamlit as st
+
+from controls import links
+from controls.health import head
+from controls.loading import load, shape
+from queries.health.top import SHOWN, Kind, TopObservations
+
+if TYPE_CHECKING:
+    from queries.scope import Scope
+
+KINDS: dict[str, str] = {
+    "highest": "Highest weight",
+    "lowest": "Lowest weight",
+    "misleading": "Misleading",
+    "outdated": "Outdated",
+    "alone": "Low corroboration",
+}
+TO_DO = {
+    "highest": "What feedback trusts most among the window's retrievals. Weights start at 1 and only fall, so many "
+    "stand at 1: of those, the most retrieved come first. Nothing to do, unless one of them is wrong.",
+    "lowest": "What feedback has pushed down and retrieval still finds. Open one: if it misleads, archive it; if it is "
+    "right, look at the sessions that failed with it.",
+    "misleading": "Named as misleading by the diagnostics of failed sessions. Correct or archive it: its weight falls "
+    "twice as fast from now on, but it is still retrieved.",
+    "outdated": "Contradicted by a newer observation and still retrieved. Open it, see the other side, and settle it "
+    "in Drift Alerts.",
+    "alone": "Retrieved most while the last aggregation pass found nobody else who says it. Ask whether it is true: "
+    "one voice can be wrong without anyone noticing.",
+}
+NOTHING = {
+    "highest": "Nothing was retrieved in this window.",
+    "lowest": "Nothing was retrieved in this window.",
+    "misleading": "No session's diagnostics in this window name an observation as misleading.",
+    "outdated": "No aggregation pass found a newer contradiction of anything that was retrieved in this window.",
+    "alone": "Nothing that was retrieved stands alone, or no aggregation pass has finished yet.",
+}
+WHEN = "D MMM YYYY"
+
+
+def top(scope: Scope) -> None:
+    """One list of observations, each opened by its id."""
+    kind = head.choose("kind", "Kind", KINDS)
+    chosen: Kind = next(each for each in get_args(Kind) if each == kind)
+    found = load(TopObservations(scope, chosen, shape())).frames[0]
+    st.caption(TO_DO[kind])
+    if found.empty:
+        st.info(NOTHING[kind], icon=":material/search_off:")
+        return
+    own = {
+        "misleading": {"sessions": "Misled", "helped": "Helped"},
+        "outdated": {"severity": "Severity"},
+        "alone": {"voices": "Agents"},
+    }
+    more = own.get(kind, {})
+    kept = ["open", "weight", "retrieved", "injected", *more, "content"]
+    kept += ["organization"] if scope.org is None else []
+    config: dict[str, Any] = {
+        "open": links.open_column(f"open_{kind}", tuple(found["id"]), "observation.py", "observation"),
+        "weight": st.column_config.NumberColumn("Weight", width=75, format="%.3g"),
+        "retrieved": st.column_config.NumberColumn("Retrieved", width=85, format="localized"),
+        "injected": st.column_config.NumberColumn("Injected", width=80, format="localized"),
+        "content": st.column_config.TextColumn("Text", width=520),
+        "organization": st.column_config.TextColumn("Organization", width=150),
+        "project_id": st.column_config.TextColumn("Project", width=110),
+        "agent_id": st.column_config.TextColumn("Agent", width=110),
+        "created_at": st.column_config.DatetimeColumn("Written (UTC)", format=WHEN, timezone="UTC", width=110),
+        "id": st.column_config.TextColumn("Id"),
+    }
+    config |= {name: st.column_config.NumberColumn(label, width=80, format="%.3g") for name, label in more.items()}
+    table = found.assign(open="Open")[[*kept, "project_id", "agent_id", "created_at", "id"]]
+    st.dataframe(table, hide_index=True, key=f"top_{kind}", column_config=config)
+    if len(found) == SHOWN:
+        st.caption(f"The first {SHOWN}.")

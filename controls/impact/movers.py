@@ -1,0 +1,44 @@
+"""The observations that feedback moved most."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from controls import glossary, links
+
+
+def movers(moved: pd.DataFrame) -> None:
+    """The observations that feedback moved most: up on top, down below."""
+    if moved.empty:
+        st.info("Feedback moved no observation in this selection.", icon=":material/search_off:")
+        return
+    ups, downs = moved[moved["places"] > 0], moved[moved["places"] < 0].iloc[::-1]
+    for name, words, rows in (("up", "▲ Moved up most", ups), ("down", "▼ Moved down most", downs)):
+        st.markdown(f"**{words}**, places summed over retrievals")
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "open": "Open",
+                    "places": [f"▲{place}" if place > 0 else f"▼{-place}" for place in rows["places"]],
+                    "retrievals": rows["retrievals"],
+                    "ways": [f"▲{up} ▼{down}" for up, down in zip(rows["up"], rows["down"], strict=True)],
+                    "weight": rows["weight"],
+                    "weights": [list(weights or ()) for weights in rows["weights"]],
+                    "text": rows["text"].fillna("(no longer stored)"),
+                }
+            ),
+            hide_index=True,
+            key=f"movers_{name}",
+            column_config={
+                "open": links.open_column(
+                    f"open_{name}", tuple(rows["observation_id"]), "observation.py", "observation"
+                ),
+                "places": st.column_config.TextColumn("Places", width=75),
+                "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized"),
+                "ways": st.column_config.TextColumn("Times", width=95, help=glossary.MOVED_TIMES),
+                "weight": st.column_config.NumberColumn("Weight now", width=90, format="%.3g"),
+                "weights": st.column_config.LineChartColumn("Its last weights, 0 to 1", width=150, y_min=0, y_max=1),
+                "text": st.column_config.TextColumn("Text", width=600),
+            },
+        )

@@ -1,0 +1,68 @@
+"""How sessions ended where feedback changed their block and where it kept it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from analysis.impact import OUTCOMES, OutcomeComparison, compare_outcomes
+from analysis.intervals import DRAWS, FLOOR
+from controls.messages import counted, number
+
+if TYPE_CHECKING:
+    from analysis.impact import OutcomeMix
+
+SIDES = ("feedback changed the block", "feedback kept the block")
+CAVEAT = (
+    f"Bars are shares of sessions with an outcome; whiskers hold the middle 95 % of {DRAWS:,} draws of whole sessions. "
+    "This compares, it does not explain: feedback changes the block where observations have a history, "
+    "and such sessions differ in more than that."
+)
+
+
+def compared(counts: pd.DataFrame) -> OutcomeComparison:
+    """How sessions ended on both sides; drawn once, so that title and bars agree."""
+    return compare_outcomes(
+        {
+            (bool(changed), None if pd.isna(outcome) else str(outcome)): int(sessions)
+            for changed, outcome, sessions in counts.itertuples(index=False)
+        }
+    )
+
+
+def bars(found: OutcomeComparison) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """The shares of each side that has enough sessions, as the chart takes them."""
+    return {
+        side: {name: (each.value, each.low, each.high) for name, each in zip(OUTCOMES, mix.shares, strict=True)}
+        for side, mix in zip(SIDES, (found.changed, found.kept), strict=True)
+        if mix.shares is not None
+    }
+
+
+def behind(found: OutcomeComparison) -> None:
+    """How many sessions stand behind each side, and what is missing where a side has too few."""
+    for side, mix in zip(SIDES, (found.changed, found.kept), strict=True):
+        st.caption(f"{counted(mix.judged, 'session')} where {side}{_open(mix)}{_collecting(mix)}.")
+    st.caption(CAVEAT)
+
+
+def _open(mix: OutcomeMix) -> str:
+    return f", and {number(mix.open_sessions)} without an outcome yet" if mix.open_sessions else ""
+
+
+def _collecting(mix: OutcomeMix) -> str:
+    return f": collecting data, {FLOOR} are needed before shares are shown" if mix.shares is None else ""
+
+
+def finding(found: OutcomeComparison) -> str:
+    """What the comparison says, with its interval; never more than it can."""
+    if found.accepted is None:
+        return "Collecting data: too few sessions to compare"
+    low, high = 100 * found.accepted.low, 100 * found.accepted.high
+    points = f"{100 * found.accepted.value:+.3g} pt"
+    if low <= 0 <= high:
+        return f"No clear difference in accepted sessions ({points}, {low:+.3g} to {high:+.3g})"
+    more = "more" if low > 0 else "less"
+    return f"Sessions whose block changed were accepted {more} often ({points}, {low:+.3g} to {high:+.3g})"
