@@ -57,7 +57,7 @@ try:
             )
             parts.below_coverage(cells[0], cells[1])
     elif part == "runs":
-        system.runs(memory)
+        system.runs(memory, scope)
     else:
         system.system(principal, scope)
 except StoreError as error:

@@ -16,7 +16,8 @@ from controls.health.words import limits, shown
 from controls.loading import load, may_write, store
 from controls.messages import MISSING, counted, number
 from queries.checkup import examine
-from queries.errors import StoreError
+from queries.errors import LACKING, StoreError
+from queries.health.passes import PASSES, Passes
 from queries.health.server import ServerStatus, pool_use
 from settings import VERSION
 
@@ -32,15 +33,17 @@ WHEN = "D MMM YYYY HH:mm"
 SECONDS = 1000.0
 
 
-def runs(memory: Memory) -> None:
+def runs(memory: Memory, scope: Scope) -> None:
     """Every project's last pass: when, how long, whether it was skipped since, and why it failed if it did."""
     st.markdown("**Aggregation passes**")
-    if "passes" not in memory.found.frames:
-        messages.left_out("Aggregation passes", memory.found.failed["passes"])
-    elif memory.found.frames["passes"].empty:
-        messages.not_aggregated()
+    try:
+        passes = load(Passes(scope)).frames[0]
+    except StoreError as error:
+        if error.kind not in LACKING:
+            raise
+        messages.left_out("Aggregation passes", error)
     else:
-        _passes(memory.found.frames["passes"], memory.names)
+        _aggregated(passes, memory.names)
     st.markdown("**Writers of the retrieval log**")
     if "writers" not in memory.found.frames:
         messages.left_out("Log writers", memory.found.failed["writers"])
@@ -53,17 +56,31 @@ def runs(memory: Memory) -> None:
         _writers(memory.found.frames["writers"], memory.names)
 
 
+def _aggregated(passes: pd.DataFrame, names: dict[str, str]) -> None:
+    if passes["finished_at"].isna().all() and passes["failed_at"].isna().all():
+        messages.not_aggregated()
+        return
+    if len(passes) > PASSES:
+        st.caption(f"The first {PASSES} projects, those that failed or were never aggregated before the others.")
+    _passes(passes.head(PASSES), names)
+
+
 def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
+    never = passes["finished_at"].isna() & passes["failed_at"].isna()
     failed = passes["failed_at"].notna() & (
         passes["finished_at"].isna() | (passes["failed_at"] > passes["finished_at"])
     )
     skipped = ~failed & (passes["checked_at"] > passes["finished_at"])
-    done, left = int((~failed).sum()), int(failed.sum())
+    done, left = int((~failed & ~never).sum()), int(failed.sum())
+    not_yet = f", {int(never.sum())} never looked at" if never.any() else ""
     took = passes["elapsed_ms"].max()
     longest = "" if pd.isna(took) else f"; the longest took {took / SECONDS:.2g} s"
-    st.caption(f"{counted(done, 'project')} aggregated, {int(skipped.sum())} unchanged since, {left} failed{longest}.")
+    st.caption(
+        f"{counted(done, 'project')} aggregated, {int(skipped.sum())} unchanged since, {left} failed{not_yet}{longest}."
+    )
     states = [
-        "✕ failed" if f else "● unchanged, skipped" if s else "● done" for f, s in zip(failed, skipped, strict=True)
+        "✕ failed" if f else "✕ never aggregated" if n else "● unchanged, skipped" if s else "● done"
+        for f, n, s in zip(failed, never, skipped, strict=True)
     ]
     st.dataframe(
         pd.DataFrame(

@@ -18,6 +18,7 @@ from tests import sample
 from tests.health_store import NOW, frames, inside, obs, plant
 from tests.hostile import TEXTS
 from tests.pages.application import application
+from tests.queries.health.test_passes import add_passes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,6 +269,24 @@ class TestParts:
         assert rows["error"].to_dict() == {"api": "", "web": "", "(no project)": "it broke"}
         assert "2 projects aggregated, 1 unchanged since, 1 failed; the longest took 0.25 s." in said
         assert writers[["written", "dropped", "failed", "last_failure"]].to_numpy().tolist() == [[90, 7, 3, "slow"]]
+
+    def test_more_passes_than_a_table_holds_are_cut_after_what_needs_a_hand(self, address: str, owner: Owner) -> None:
+        """500 projects of Acme with a pass, and one of Birch without: Birch stands first, and the last is left out."""
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+        sample.add_observations(owner, "org_b", 1)
+        add_passes(owner, "org_a", [f"p{number:03}" for number in range(500)])
+        with health(address, part="runs") as test:
+            assert not test.exception
+            rows = table(test, "passes")
+            said = [caption.value for caption in test.caption]
+        assert rows[["project", "state"]].iloc[0].tolist() == ["api", "✕ never aggregated"]
+        assert (len(rows), rows["project"].iloc[-1]) == (500, "p498")
+        assert "The first 500 projects, those that failed or were never aggregated before the others." in said
+        assert "499 projects aggregated, 0 unchanged since, 0 failed, 1 never looked at." in said
+        with health(address, org="org_a", part="runs") as test:
+            assert len(table(test, "passes")) == 500
+            assert not [caption for caption in test.caption if "The first" in caption.value]
 
     def test_the_system_as_doctor_sees_it(self, address: str, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
