@@ -41,7 +41,12 @@ try:
         found = parts.budgets(scope)
         if found.tokens is not None and found.accepted is not None:
             st.plotly_chart(
-                pareto(parts.points(found), parts.frontier(found), (found.tokens, found.accepted)),
+                pareto(
+                    parts.points(found),
+                    parts.frontier(found),
+                    (found.tokens, found.accepted),
+                    len(found.points) if found.is_cut else None,
+                ),
                 key="pareto",
                 config=QUIET,
                 alt="Work types by mean tokens injected and share of sessions accepted, with the frontier",

@@ -112,6 +112,7 @@ def budgets(scope: Scope) -> BudgetMap:
                 unjudged=int(row["unjudged"]),
                 tokens=float(row["tokens"]),
                 squares=float(row["squares"]),
+                work_types=int(row["work_types"]),
             )
             for row in rows
         ]
@@ -196,6 +197,11 @@ def budget_table(found: BudgetMap) -> None:
             "todo": st.column_config.TextColumn("What to try", width=460),
         },
     )
+    if found.is_cut:
+        st.caption(
+            f"The {len(found.points)} most frequent of {number(found.every)} work types; the others are neither drawn "
+            "nor counted."
+        )
     st.caption(
         "A session counts as accepted if it was neither rejected nor sent to rework; its tokens are all that it was "
         "given in the window. This compares work types, which differ in more than their budgets: it says what to try."
@@ -233,6 +239,9 @@ def _label(first: datetime, last: datetime) -> str:
 
 def below_coverage(cells: pd.DataFrame, names: list[str]) -> None:
     """How to read the map and what to do about a pale row."""
+    every = int(cells["names"].max())
+    if every > len(names):
+        st.caption(f"The {len(names)} largest of {number(every)} rows; the title counts all of them.")
     last = cells[cells["step"] == cells["step"].max()]
     quiet = int(((last["stored"] > 0) & (last["injected"] == 0)).sum())
     told = f"{counted(quiet, 'row')} of {number(len(names))} without any in the last column. " if quiet else ""

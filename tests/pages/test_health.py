@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from analysis.health.checks import CHECKS
@@ -64,6 +66,10 @@ def table(test: AppTest, key: str) -> Any:  # noqa: ANN401 - a frame
 def spec(test: AppTest) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(test.get("plotly_chart")[0].proto.spec)
     return found
+
+
+def numbers(sent: Any) -> list[float]:  # noqa: ANN401 - plotly sends numbers as a list or packed
+    return sent if isinstance(sent, list) else np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).tolist()
 
 
 class TestMemory:
@@ -178,6 +184,12 @@ class TestLacking:
             assert not test.exception
             if part in ("top", "budget"):
                 assert any("lacks" in alert or "missing" in alert for alert in alerts(test))
+            if part == "coverage":  # which needs none of these
+                assert spec(test)["layout"]["yaxis"]["ticktext"]
+            if part == "system":
+                missing = table(test, "findings").set_index("name")["state"]
+                assert missing["table context_injection_logs"] != "● ok"
+                assert len(table(test, "server_checks"))
             if part == "runs":
                 assert sum("could not be read" in alert for alert in alerts(test)) == 2
 
@@ -249,6 +261,50 @@ class TestParts:
         assert drawn["data"][2]["text"] == ["25"]
         assert len(drawn["layout"]["xaxis"]["ticktext"]) == len(steps(SCOPE))
         assert drawn["layout"]["yaxis"]["ticktext"] == ["api"]
+
+    def test_coverage_by_agent_names_who_wrote_it(self, address: str, owner: Owner) -> None:
+        """Ann wrote six of which three were injected, Bob two of which none, and nobody one that was."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 9, days_ago=40)
+        for number, id_ in enumerate(ids):
+            agent = "ann" if number < 6 else "bob" if number < 8 else None
+            owner.execute("update observations set agent_id = %s where id = %s", (agent, id_))
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", observations=[*ids[:3], ids[8]])
+        owner.execute("update retrieval_ab_logs set injected = true")
+        with health(address, org="org_a", part="coverage", by="agent") as test:
+            assert not test.exception
+            drawn = spec(test)
+            said = " ".join(caption.value for caption in test.caption)
+        assert drawn["layout"]["yaxis"]["ticktext"] == ["ann", "bob", "(no agent)"]
+        last = len(steps(SCOPE)) - 1
+        figures = {
+            y: text
+            for trace in drawn["data"][1:]
+            for x, y, text in zip(numbers(trace["x"]), numbers(trace["y"]), trace["text"], strict=True)
+            if x == last
+        }
+        assert figures == {0: "50", 1: "0", 2: "100"}
+        assert "1 row of 3 without any in the last column." in said
+        assert "largest of" not in said
+
+    def test_coverage_of_more_than_thirty_projects_says_so_and_counts_all(self, address: str, owner: Owner) -> None:
+        """Two observations in each of 30 projects, none injected; five more with one each, all injected: 5 of 65."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 65)
+        for number, id_ in enumerate(ids):
+            project = f"p{number // 2:02}" if number < 60 else f"q{number}"
+            owner.execute("update observations set project_id = %s where id = %s", (project, id_))
+        sample.add_retrieval(owner, "org_a", sample.unchanged(5), name="one", observations=ids[-5:], days_ago=0)
+        owner.execute("update retrieval_ab_logs set injected = true")
+        with health(address, org="org_a", part="coverage", window="7d") as test:
+            assert not test.exception
+            drawn = spec(test)
+            said = [caption.value for caption in test.caption]
+        assert len(drawn["layout"]["yaxis"]["ticktext"]) == 30
+        heat = next(trace for trace in drawn["data"] if trace["type"] == "heatmap")
+        assert [row[-1][2:] for row in heat["customdata"]] == [[0, 2]] * 30
+        assert drawn["layout"]["title"]["text"].endswith(": 7.69 % of what was stored reached an agent")
+        assert "The 30 largest of 35 rows; the title counts all of them." in said
 
     def test_coverage_needs_a_log_of_injections(self, address: str, owner: Owner) -> None:
         plant(owner, 9, size=12)
