@@ -13,12 +13,12 @@ from analysis.health.checks import SERVER_CHECKS, judged
 from controls import messages
 from controls.health.words import SIGNS as BANDS
 from controls.health.words import limits, shown
-from controls.loading import load, may_write, store
+from controls.loading import ask_now, load, may_write, store
 from controls.messages import MISSING, counted, number
 from queries.checkup import examine
 from queries.errors import LACKING, StoreError
 from queries.health.passes import PASSES, Passes
-from queries.health.server import ServerStatus, pool_use
+from queries.health.server import PoolUse, ServerStatus, pool_use
 from settings import VERSION
 
 if TYPE_CHECKING:
@@ -159,11 +159,14 @@ def system(principal: Principal, scope: Scope) -> None:
 
 def _status(scope: Scope) -> None:
     try:
-        server = load(ServerStatus(scope)).frames[0].iloc[0]
+        answer = ask_now(ServerStatus(scope))
     except StoreError as error:
         messages.left_out("The server's status", error)
         return
-    _server_checks(server)
+    server = answer.frames[0].iloc[0]
+    pools = {"reading": pool_use(store().reader), "writing": pool_use(store().writer)}
+    st.caption(f"The server as of {answer.as_of:%H:%M:%S} UTC; pools since this process started.")
+    _server_checks(server, pools)
     facts = {
         "Rankscope": VERSION,
         "PostgreSQL": server["version"],
@@ -176,7 +179,7 @@ def _status(scope: Scope) -> None:
         "behind the primary": MISSING if pd.isna(server["lag_seconds"]) else f"{server['lag_seconds']:.3g} s",
         "read login": server["login"],
         "write login": "configured" if may_write() else "none: Rankscope only reads",
-        "this process's pool": pool_use(store().reader),
+        **{f"this process's pool for {name}": _used(pool) for name, pool in pools.items() if pool is not None},
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
     }
@@ -191,11 +194,19 @@ def _status(scope: Scope) -> None:
         )
 
 
-def _server_checks(server: pd.Series[Any]) -> None:
-    """What of the server is near a limit, with what to do about it; only a standby can lie behind."""
-    counts = {check.part: float(server[check.part]) for check in SERVER_CHECKS if not pd.isna(server[check.part])}
-    counts["most_connections"] = float(server["most_connections"])
-    checks = judged(counts, tuple(check for check in SERVER_CHECKS if check.name != "lag" or server["standby"]))
+def _used(pool: PoolUse) -> str:
+    at = "" if pool.most_at is None else f" ({pool.most_at:%-d %b %H:%M} UTC)"
+    return f"{pool.now} in use, at most {pool.most} of {pool.room}{at}"
+
+
+def _server_checks(server: pd.Series[Any], pools: dict[str, PoolUse | None]) -> None:
+    """What is near a limit, with what to do about it; only a standby can lie behind, only a login has a pool."""
+    asked = ("connections", "most_connections", "lag_seconds", "deadlocks")
+    counts = {name: float(server[name]) for name in asked if not pd.isna(server[name])}
+    for name, pool in pools.items():
+        counts |= {} if pool is None else {f"{name}_most": float(pool.most), f"{name}_room": float(pool.room)}
+    there = {"lag": bool(server["standby"])} | {name: pool is not None for name, pool in pools.items()}
+    checks = judged(counts, tuple(check for check in SERVER_CHECKS if there.get(check.name, True)))
     st.dataframe(
         pd.DataFrame(
             {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.health.checks import CHECKS
@@ -103,6 +105,13 @@ class TestMemory:
         for label, value in expected.items():
             assert float(found.loc[label, "exact"]) == pytest.approx(value), label
         assert len(found) == 16
+        # HOS-5: what a share leaves out, and what is wrong with a log, say how many
+        unusable = int((~stored["weight"].between(-9, 9)).sum())
+        moved = log.assign(by=log["unweighted_rank"] - log["weighted_rank"]).groupby("retrieval_id")["by"].sum()
+        assert found.loc["Collapsed weights", "counts"].endswith(f", {unusable} no number")
+        assert found.loc["Permutation integrity", "counts"].endswith(f", {int((moved != 0).sum())} unbalanced")
+        assert unusable > 1
+        assert (moved != 0).sum() > 1
         assert found.loc["Log-queue drops", ["value", "band", "counts"]].tolist() == ["10 %", "✕ act", "10 of 100"]
         # a project whose only pass failed was never aggregated
         assert found.loc["Aggregation age", "value"] == "never"
@@ -141,6 +150,7 @@ class TestMemory:
             assert not test.exception
             assert {metric.value for metric in test.metric} == {"—"}
             assert set(table(test, "checks")["band"]) == {"cannot be known", "no band"}
+            assert not [caption for caption in test.caption if "Unbalanced" in caption.value]
             assert spec(test)["layout"]["title"]["text"] == "Nothing can be said about this memory yet"
 
 
@@ -353,10 +363,16 @@ class TestParts:
             checks = table(test, "server_checks").set_index("check")
             facts = [frame.value for frame in test.dataframe if list(frame.value.columns) == ["fact", "value"]]
             said = " ".join(code.value for code in test.code)
+            said_below = [caption.value for caption in test.caption]
         assert findings.iloc[0]["state"] != "● ok"
         assert "index logs_recent" in set(findings["name"])
         assert "create index concurrently logs_recent" in said
-        assert list(checks.index) == ["Connections", "Deadlocks"]
+        assert list(checks.index) == ["Connections", "Pool for reading", "Deadlocks"]
+        # one page at a time asks with one connection, of eight and four more
+        assert checks.loc["Pool for reading", ["state", "value"]].tolist() == ["● in order", f"{100 / 12:.3g} %"]
+        assert any(caption.startswith("The server as of ") for caption in said_below)
+        about = pd.concat(facts).set_index("fact")["value"]
+        assert re.fullmatch(r"0 in use, at most 1 of 12 \(.* UTC\)", about["this process's pool for reading"])
         assert checks.loc["Connections", ["state", "bands"]].tolist() == [
             "● in order", "in order up to 70 %, act above 90 %",
         ]  # fmt: skip
