@@ -64,6 +64,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
 
 # The kinds that one question can meet while others of the same page are answered.
 LACKING = ("schema", "table", "privilege", "column", "extension", "slow", "data")
+OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
 
 
 class DeadlineError(psycopg.OperationalError):

@@ -17,7 +17,7 @@ from controls.figures import Figure, in_a_row
 from controls.loading import load, shape
 from controls.messages import MISSING, counted, number, percent
 from controls.trust import Trust
-from queries.errors import StoreError
+from queries.errors import OUR_SCHEMA, StoreError
 from queries.observation.aggregated import ClusterMembers, ContradictionsOf, LastPass
 from queries.observation.life import Home, whole_life
 from queries.observation.record import Record, Vectors, WeightSteps
@@ -27,7 +27,6 @@ from queries.scope import Scope, is_storable, isolated
 if TYPE_CHECKING:
     from controls.loading import Answers
 
-OUR_SCHEMA = ("schema", "table", "privilege", "column")  # what a store without our tables answers
 SAME = 1e-6  # apart by less, two weights differ by how they are stored
 TALL = 1_500  # characters above which a text scrolls
 

@@ -10,8 +10,7 @@ import streamlit as st
 from controls import address, glossary, links, messages, observations
 from controls.loading import load
 from controls.messages import MISSING, counted, number
-from controls.observation.dossier import OUR_SCHEMA
-from queries.errors import StoreError
+from queries.errors import OUR_SCHEMA, StoreError
 from queries.observation.near import NEAREST, NearestBySimhash, NearestByVector
 from queries.observation.record import STEPS
 from queries.observation.retrieved import PAGE

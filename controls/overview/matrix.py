@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controls import glossary
-from controls.flags.changing import DEFAULT_STALE
 from controls.flags.states import organizations, override_age
 from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, digits, number, percent
-from controls.observation.dossier import OUR_SCHEMA
 from queries.drift.triage import NewAlerts
-from queries.errors import StoreError
+from queries.errors import OUR_SCHEMA, StoreError
 from queries.flags.history import FlagObjects, StandingChanges
+from queries.flags.registry import DEFAULT_STALE
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
