@@ -14,7 +14,7 @@ from controls import messages
 from controls.health.words import SIGNS as BANDS
 from controls.health.words import limits, shown
 from controls.loading import ask_now, load, may_write, store
-from controls.messages import MISSING, counted, number
+from controls.messages import MISSING, counted, digits, number
 from queries.checkup import examine
 from queries.errors import LACKING, StoreError
 from queries.health.passes import PASSES, Passes
@@ -74,7 +74,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
     done, left = int((~failed & ~never).sum()), int(failed.sum())
     not_yet = f", {int(never.sum())} never looked at" if never.any() else ""
     took = passes["elapsed_ms"].max()
-    longest = "" if pd.isna(took) else f"; the longest took {took / SECONDS:.2g} s"
+    longest = "" if pd.isna(took) else f"; the longest took {digits(took / SECONDS, 2)} s"
     st.caption(
         f"{counted(done, 'project')} aggregated, {int(skipped.sum())} unchanged since, {left} failed{not_yet}{longest}."
     )
@@ -90,7 +90,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
                 "state": states,
                 "finished": passes["finished_at"],
                 "checked": passes["checked_at"],
-                "took": [MISSING if pd.isna(ms) else f"{ms / SECONDS:.3g} s" for ms in passes["elapsed_ms"]],
+                "took": [MISSING if pd.isna(ms) else f"{digits(ms / SECONDS)} s" for ms in passes["elapsed_ms"]],
                 "read": passes["observations"],
                 "active": passes["active"],
                 "apart": passes["set_apart"],

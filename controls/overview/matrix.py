@@ -66,7 +66,7 @@ def _alerts(found: tuple[int, int] | None, observations: int) -> str:
     if found is None:
         return MISSING
     new, every = found
-    rate = f" · {PER_MILLE * every / observations:.2g} ‰" if observations else ""
+    rate = f" · {digits(PER_MILLE * every / observations, 2)} ‰" if observations else ""
     return f"{number(new)} new{rate}"
 
 

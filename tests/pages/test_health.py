@@ -342,14 +342,18 @@ class TestParts:
             sample.add_organization(owner, org)
         sample.add_observations(owner, "org_b", 1)
         add_passes(owner, "org_a", [f"p{number:03}" for number in range(500)])
+        owner.execute("update rankscope.aggregation_runs set elapsed_ms = 1234567 where project_id = 'p001'")
         with health(address, part="runs") as test:
             assert not test.exception
             rows = table(test, "passes")
             said = [caption.value for caption in test.caption]
         assert rows[["project", "state"]].iloc[0].tolist() == ["api", "✕ never aggregated"]
         assert (len(rows), rows["project"].iloc[-1]) == (500, "p498")
+        assert rows.set_index("project").loc["p001", "took"] == "1,235 s"
         assert "The first 500 projects, those that failed or were never aggregated before the others." in said
-        assert "499 projects aggregated, 0 unchanged since, 0 failed, 1 never looked at." in said
+        assert (
+            "499 projects aggregated, 0 unchanged since, 0 failed, 1 never looked at; the longest took 1,235 s." in said
+        )
         with health(address, org="org_a", part="runs") as test:
             assert len(table(test, "passes")) == 500
             assert not [caption for caption in test.caption if "The first" in caption.value]
