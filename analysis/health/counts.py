@@ -35,7 +35,8 @@ def _age(row: Mapping[Hashable, Any], as_of: datetime) -> float:
     """Hours since an organization's project that was looked at longest ago; one that never was counts before all."""
     if row["unfinished"]:
         return NEVER
-    return max((as_of - row["oldest"].to_pydatetime()).total_seconds(), 0.0) / 3600
+    oldest: datetime = row["oldest"].to_pydatetime()
+    return max((as_of - oldest).total_seconds(), 0.0) / 3600
 
 
 def summed(counts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

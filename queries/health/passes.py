@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 PASSES = 500  # of a table to read
 LONGEST_ERROR = 500
+RESULT = (
+    "finished_at", "checked_at", "elapsed_ms", "active", "observations", "set_apart", "clusters", "contradictions",
+    "corroborated",
+)  # fmt: skip
+FAILURE = ("started_at", "error")
 
 
 @dataclass(frozen=True)
@@ -124,25 +129,22 @@ def _each(scope: Scope) -> Subquery:
     """
     stored, runs = schema.observations, own_schema.aggregation_runs
     done, failed = (_newest(scope, state).subquery(state) for state in ("done", "failed"))
-    results = ("finished_at", "checked_at", "elapsed_ms", "active", "observations", "set_apart", "clusters")
-    results = (*results, "contradictions", "corroborated")
 
     def nothing(*names: str) -> list[ColumnElement[Any]]:
         return [cast(null(), runs.c[name].type).label(name) for name in names]
 
-    failure = ("started_at", "error")
     known = union_all(
-        select(stored.c.org_id, stored.c.project_id, *nothing(*results, *failure))
+        select(stored.c.org_id, stored.c.project_id, *nothing(*RESULT, *FAILURE))
         .where(scope.tenant(stored), stored.c.status == "active")
         .group_by(stored.c.org_id, stored.c.project_id),
-        select(done.c.org_id, done.c.project_id, *(done.c[name] for name in results), *nothing(*failure)),
-        select(failed.c.org_id, failed.c.project_id, *nothing(*results), failed.c.started_at, failed.c.error),
+        select(done.c.org_id, done.c.project_id, *(done.c[name] for name in RESULT), *nothing(*FAILURE)),
+        select(failed.c.org_id, failed.c.project_id, *nothing(*RESULT), failed.c.started_at, failed.c.error),
     ).subquery("known")
     return (
         select(
             known.c.org_id,
             known.c.project_id,
-            *(func.max(known.c[name]).label(name) for name in results),
+            *(func.max(known.c[name]).label(name) for name in RESULT),
             func.max(known.c.started_at).label("failed_at"),
             func.left(func.max(known.c.error), LONGEST_ERROR).label("error"),
         )

@@ -64,7 +64,7 @@ def slowly(tables: dict[str, pd.DataFrame]) -> dict[str, tuple[Any, ...]]:
 def summed(store: Store, scope: Scope) -> dict[str, tuple[Any, ...]]:
     rows = store.ask(Aggregated(scope)).itertuples(index=False)
     return {
-        str(row.org_id): (*map(int, row[1:5]), None if pd.isna(row.oldest) else row.oldest)  # type: ignore[arg-type, call-overload]
+        str(row.org_id): (*map(int, row[1:5]), None if pd.isna(row.oldest) else row.oldest)  # type: ignore[arg-type]
         for row in rows
     }
 
