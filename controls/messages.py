@@ -170,8 +170,8 @@ def unknown_observation() -> None:
 def cannot_be_looked_for(longest: int) -> None:
     """Words that nothing can be called, because no store could hold them or they are too long."""
     st.warning(
-        f"This cannot be looked for: an id or name has {number(longest)} characters at most, and none that a database cannot "
-        "hold.",
+        f"This cannot be looked for: an id or name has {number(longest)} characters at most, and none that a database "
+        "cannot hold.",
         icon=":material/search_off:",
     )
 
