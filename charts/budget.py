@@ -23,10 +23,16 @@ LOOKS = {
 LONGEST_LABEL = 24
 
 
-def pareto(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], centre: tuple[float, float]) -> go.Figure:
+def pareto(
+    points: pd.DataFrame,
+    frontier: Sequence[tuple[float, float]],
+    centre: tuple[float, float],
+    cut_at: int | None = None,
+) -> go.Figure:
     """Marks with their 95 % intervals; ``points`` has name, zone, tokens, tokens_low, … accepted_high and judged.
 
     The line joins the work types that none beats in both; the map is divided at ``centre``, the mean of all sessions.
+    Where there are more work types, ``cut_at`` says how many of the most frequent were looked at.
     """
     figure = go.Figure()
     figure.add_trace(
@@ -74,7 +80,7 @@ def pareto(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], centre
         )
     figure.add_vline(x=centre[0], line={"color": NEUTRAL, "width": 1})
     figure.add_hline(y=100 * centre[1], line={"color": NEUTRAL, "width": 1})
-    finish(figure, _title(points, frontier), height=420)
+    finish(figure, _title(points, frontier, cut_at), height=420)
     figure.update_layout(hovermode="closest")
     low, high = _range(points["tokens_low"], points["tokens_high"])
     figure.update_xaxes(title="mean tokens injected per session", range=[low, high], tickformat=",d", zeroline=False)
@@ -85,9 +91,11 @@ def pareto(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], centre
     return figure
 
 
-def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]]) -> str:
+def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at: int | None) -> str:
     wasteful = int((points["zone"] == "wasteful").sum())
     said = f"{len(frontier)} of {len(points)} work types are on the frontier"
+    if cut_at is not None:
+        said = f"Of the {cut_at} most frequent work types: {len(frontier)} of {len(points)} drawn are on the frontier"
     return f"{said}; {wasteful} cost more than most and are accepted less" if wasteful else said
 
 

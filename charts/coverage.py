@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 QUIET = "rgba(143, 163, 173, 0.12)"
 ON_STRONG, STRONG = "#ffffff", 0.55
 ROW, LONGEST_LABEL = 26, 34
+WHOLE_FROM = 10  # percent from which a cell has no decimals; two digits would write 100 as 1e+02
 FEW_STEPS = 16  # up to which the figures stand in the cells
 
 
 def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], told: int) -> go.Figure:
     """A row per name, a column per step; ``cells`` has row and step (both from 0), stored and injected.
 
-    A cell before anything was stored stays empty: there was nothing to cover. The title speaks of step ``told``.
+    A cell before anything was stored stays empty: there was nothing to cover. The title speaks of step ``told``, by
+    all_stored and all_injected, which count what has no row here, too.
     """
     stored, injected = np.zeros((2, len(names), len(steps)))
     places = cells["row"].to_numpy("int64"), cells["step"].to_numpy("int64")
@@ -69,7 +71,7 @@ def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], to
 
 def _title(cells: pd.DataFrame, steps: Sequence[str], told: int) -> str:
     last = cells[cells["step"] == told]
-    stored, injected = int(last["stored"].sum()), int(last["injected"].sum())
+    stored, injected = int(last["all_stored"].max()), int(last["all_injected"].max())
     if not stored:
         return f"{steps[told]}: nothing was stored yet"
     return f"{steps[told]}: {100 * injected / stored:.3g} % of what was stored reached an agent"
@@ -86,7 +88,7 @@ def _numbers(share: npt.NDArray[np.float64], most: float) -> list[go.Scatter]:
                 x=[x for x, _, _ in here],
                 y=[y for _, y, _ in here],
                 mode="text",
-                text=[f"{value:.2g}" for _, _, value in here],
+                text=[f"{value:.0f}" if value >= WHOLE_FROM else f"{value:.2g}" for _, _, value in here],
                 textfont=font,
                 hoverinfo="skip",
             )

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from analysis.health.checks import CHECKS
+from analysis.replay.propensity import CLIP
 from analysis.replay.settings import AS_LOGGED
+from queries.aggregation_input import LIMIT
+from queries.anything import LOOKED_THROUGH
+from queries.flags.registry import DEFAULT_STALE
 from queries.retrievals import POOL, TOP
+from ranking.budget import BUDGETS, OTHER_BUDGET
+from ranking.contradictions.classifying import THRESHOLD
+from ranking.corroboration import SCALE
+from ranking.mmr import DEFAULT_LAMBDA, DUPLICATE_THRESHOLD
+from ranking.near_duplicates import DUPLICATE_COSINE as SAME_COSINE
+from retrieval import pipelines
+
+COVERED = next(check for check in CHECKS if check.name == "coverage")
 
 FIND = (
-    "An id or part of a name: organizations and projects by either, observations, retrievals and alerts by their id. "
-    "Looked for in everything you may see; an alert, among those that the last aggregation pass kept."
+    "An id or part of a name: organizations and projects by either, observations by id or part of their title, "
+    "retrievals and alerts by their id. Looked for in everything you may see; an alert, among those that the last "
+    f"aggregation pass kept; a title, among the newest {LOOKED_THROUGH:,} active observations of the organization in "
+    "the sidebar, or where none is chosen of all together, each organization an equal share."
 )
 SAVED_VIEW = "Keeps this page with its scope, filters and what is open, for you alone. Its link can be handed on."
 
@@ -16,7 +31,7 @@ SIMHASH_BITS = (
     "Two texts say the same if at most so many of the 64 bits of their fingerprints differ. "
     f"Documented: {AS_LOGGED.bits}."
 )
-BOOST_SCALE = "Corroboration boost: scale · log₂(1 + others in the cluster). Documented: 0.1."
+BOOST_SCALE = f"Corroboration boost: scale · log₂(1 + others in the cluster). Documented: {SCALE:g}."
 RBO = (
     "Rank-biased overlap of the two orders, p 0.9: 86 % of its weight lies on the first ten places. "
     "1 is the same order, 0 nothing shared; above 0.9 little changed, below 0.7 much."
@@ -59,12 +74,13 @@ RETRIEVALS = "Retrievals made in a session; others are never logged."
 RETRIEVALS_BY_DAY = "Retrievals per day; the last is not over."
 ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
 LOG_COVERAGE = (
-    "Share of retrievals logged completely. Above 95 % is good; below 80 % read the other figures as a sample."
+    f"Share of retrievals logged completely. Above {COVERED.watch:.0%} is good; below {COVERED.red:.0%} read the other "
+    "figures as a sample."
 )
-WEIGHTING_NOW = "On unless feedback_weighting_disabled is true."
-BOOST_NOW = "Corroboration boost: off unless corroboration_boost_enabled is true."
+WEIGHTING_NOW = f"On unless {pipelines.WEIGHTING_OFF} is true."
+BOOST_NOW = f"Corroboration boost: off unless {pipelines.BOOST_ON} is true."
 OVERRIDE_AGE = (
-    "For how long the oldest flag that was set here has stood. Stale: for longer than 90 days. "
+    f"For how long the oldest flag that was set here has stood. Stale: for longer than {DEFAULT_STALE} days. "
     "Set outside: the audit has no entry for it, or knows another state."
 )
 OUTCOMES = "Accepted / rework / rejected, in percent of sessions with an outcome."
@@ -184,7 +200,8 @@ WEIGHT_CHANGE = "0 is an exact tie."
 EFFECTIVE_SAMPLE = "How many sessions of equal weight would say as much: (Σ weight)² / Σ weight²."
 LARGEST_WEIGHT = "What the least likely of the matching sessions counts for, before it is clipped."
 CLIPPED = (
-    "Share of the matching sessions whose weight is above 50 and counts as 50: each pulls the estimate off a little."
+    f"Share of the matching sessions whose weight is above {CLIP:g} and counts as {CLIP:g}: each pulls the estimate "
+    "off a little."
 )
 MEAN_WEIGHT = "1 but for chance where the log could have tried all that these settings choose."
 WEIGHTING_REPLAYED = "Exact in both directions: relevance and weight are logged either way."
@@ -193,10 +210,11 @@ BOOST_SCALE_REPLAYED = (
     f"{BOOST_SCALE} Any value but as logged counts clusters anew, among what existed at each retrieval."
 )
 BOOST_COUNTS = "The other members of a cluster (documented), or only the other agents among them."
-LAMBDA = "Maximal marginal relevance over the stored vectors. Live has none; Memsense documents 0.78."
-DUPLICATE_COSINE = "Rows at least this alike wait until nothing else is left. Documented: 0.94."
+LAMBDA = f"Maximal marginal relevance over the stored vectors. Live has none; Memsense documents {DEFAULT_LAMBDA:g}."
+DUPLICATE_COSINE = f"Rows at least this alike wait until nothing else is left. Documented: {DUPLICATE_THRESHOLD:g}."
 BLOCK_BUDGET = (
-    "Of the memory block. As logged: bug fixes 750, features 400, refactoring 600, chores 300, other work 500."
+    f"Of the memory block. As logged: bug fixes {BUDGETS['bug_fix']}, features {BUDGETS['feature']}, refactoring "
+    f"{BUDGETS['refactor']}, chores {BUDGETS['chore']}, other work {OTHER_BUDGET}."
 )
 
 # Corroboration
@@ -204,12 +222,14 @@ NEAR_BY = (
     "SimHash compares words, bit by bit (documented). Embedding compares meaning: it finds the same said in other "
     "words, and also takes an opposite for the same more often."
 )
-LEAST_COSINE = "Vectors with at least this cosine say the same. Documented as Memsense's duplicate threshold: 0.94."
+LEAST_COSINE = (
+    f"Vectors with at least this cosine say the same. Documented as Memsense's duplicate threshold: {SAME_COSINE:g}."
+)
 CLUSTERS = (
     "Groups of two observations or more that say the same, inside one project. Chained: two members lie further apart "
     "than the threshold, joined only by those between them."
 )
-CORROBORATED = "Observations that are in a cluster, of the newest 10,000."
+CORROBORATED = f"Observations that are in a cluster, of the newest {LIMIT:,}."
 INDEPENDENT = (
     "Clusters that two agents or more stand behind. The rest is one agent repeating itself, or names no agent."
 )
@@ -228,7 +248,7 @@ LEFT = "Observations that leave the block."
 NOTE_ALONE = "Keeps note and owner; the alert stays where it stands."
 DRIFT_THRESHOLD = (
     "Share of the smaller claim's words that both sides must have in common; what one side says was replaced by "
-    "something else counts whatever the share. Documented: 0.5. "
+    f"something else counts whatever the share. Documented: {THRESHOLD:g}. "
     "Lower finds more and is wrong more often; the curve below says how often, by this organization's verdicts."
 )
 LEAST_SEVERITY = "Hides alerts below this severity, 0 to 100. Documented: 0, which hides none."

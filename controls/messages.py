@@ -168,6 +168,15 @@ def unknown_observation() -> None:
     )
 
 
+def cannot_be_looked_for(longest: int) -> None:
+    """Words that nothing can be called, because no store could hold them or they are too long."""
+    st.warning(
+        f"This cannot be looked for: an id or name has {number(longest)} characters at most, and none that a database "
+        "cannot hold.",
+        icon=":material/search_off:",
+    )
+
+
 def nothing_called_that() -> None:
     """A search for an id or name that is not there, or that whoever asks may not see: the same words for both."""
     st.info(

@@ -13,7 +13,16 @@ from controls.access import NotAllowedError, current_principal
 from controls.loading import may_write, store
 from queries.engine import LIST
 from queries.errors import StoreError
-from queries.saved_views import LONGEST_NAME, ArchiveView, RenameView, SavedView, SavedViews, SaveView, ViewError
+from queries.saved_views import (
+    LONGEST_NAME,
+    MOST,
+    ArchiveView,
+    RenameView,
+    SavedView,
+    SavedViews,
+    SaveView,
+    ViewError,
+)
 from queries.scope import NOTHING, isolated
 
 if TYPE_CHECKING:
@@ -45,7 +54,9 @@ def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
         if (told := st.session_state.pop(SAID, None)) is not None:
             st.caption(told)
         _save(script)
-        view = _opening(views)
+        view = _opening(views[:MOST])
+        if len(views) > MOST:
+            st.caption(f"The first {MOST} of your views, by name. Remove some to have the others listed.")
         if view is not None:
             _keeping(view)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -12,8 +13,8 @@ from controls.address import said, say
 from controls.loading import shape
 from controls.messages import counted
 from controls.partly import each
-from queries.anything import questions
-from queries.scope import is_storable
+from queries.anything import LOOKED_THROUGH, TitledObservations, questions
+from queries.scope import is_storable, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 LONGEST = 200
-# kind: the page that shows it, and the names its id and its organization have in that page's address
+REFUSED = "search_refused"
+# kind: the page that shows it, and the name its id has in that page's address beside `org`
 PLACES = {
     "organization": ("overview.py", "org"),
     "project": ("overview.py", "project"),
@@ -45,6 +47,8 @@ def box() -> None:
 def results(scope: Scope, scripts: Collection[str]) -> None:
     """What was found, each row opened by its id; nothing where nothing is looked for."""
     words = _words()
+    if st.session_state.pop(REFUSED, False) or (words is None and (said("search") or "").strip()):
+        messages.cannot_be_looked_for(LONGEST)
     if words is None:
         return
     places = {kind: place for kind, place in PLACES.items() if place[0] in scripts}
@@ -57,6 +61,8 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
         else:
             st.caption(f"{counted(len(rows), 'thing')} in everything you may see.")
             _table(rows, places)
+        if isinstance(asked.get("observation"), TitledObservations):
+            st.caption(_titles(scope))
         for kind, error in found.failed.items():
             messages.left_out(f"{kind.capitalize()}s", error)
         st.button("Close", key="search_close", on_click=say, kwargs={"search": None}, type="tertiary")
@@ -64,8 +70,7 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
 
 def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
     targets = tuple(_place(places[kind], org, id_) for kind, org, id_ in rows[["kind", "org_id", "id"]].to_numpy())
-    if len(targets) == 1:  # no key presses a button in a table
-        st.button("Open it", key="search_open_one", on_click=_open, args=targets)
+    _by_keyboard(rows, targets)
     st.dataframe(
         rows.assign(open="Open")[["open", "kind", "name", "organization", "id"]],
         hide_index=True,
@@ -79,6 +84,33 @@ def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
             "organization": st.column_config.TextColumn("Organization", width=170),
             "id": st.column_config.TextColumn("Id", width=280),
         },
+    )
+
+
+def _by_keyboard(rows: pd.DataFrame, targets: tuple[Place, ...]) -> None:
+    """A way to each that needs no mouse: no key presses a button in a table."""
+    parts = zip(rows["kind"], rows["name"], rows["organization"], strict=True)
+    labels = [f"{kind}: {isolated(name)} ({isolated(org)})" for kind, name, org in parts]
+    by_id = {f"{script}?{urlencode(at)}": number for number, (script, at) in enumerate(targets)}
+    picked = next(iter(by_id))
+    if st.session_state.get("search_picked") not in by_id:
+        st.session_state.pop("search_picked", None)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if len(targets) > 1:
+            picked = st.selectbox(
+                "Found", by_id, format_func=lambda id_: labels[by_id[id_]], key="search_picked",
+                label_visibility="collapsed",
+            )  # fmt: skip
+        st.button("Open it", key="search_open_one", on_click=_open, args=(targets[by_id[picked]],))
+
+
+def _titles(scope: Scope) -> str:
+    """Among which observations titles were looked for."""
+    if scope.org is not None:
+        return f"Titles of observations: among the newest {LOOKED_THROUGH:,} of the organization in the sidebar."
+    return (
+        f"Titles of observations: among the newest of each organization, {LOOKED_THROUGH:,} in all. Choose an "
+        "organization in the sidebar to look further back in it."
     )
 
 
@@ -104,4 +136,5 @@ def _words() -> str | None:
 
 def _asked() -> None:
     words = st.session_state["search_box"].strip()
+    st.session_state[REFUSED] = not is_storable(words)
     say(search=words if is_storable(words) else None)

@@ -41,7 +41,12 @@ try:
         found = budget.budgets(scope)
         if found.tokens is not None and found.accepted is not None:
             st.plotly_chart(
-                pareto(budget.points(found), budget.frontier(found), (found.tokens, found.accepted)),
+                pareto(
+                    budget.points(found),
+                    budget.frontier(found),
+                    (found.tokens, found.accepted),
+                    len(found.points) if found.is_cut else None,
+                ),
                 key="pareto",
                 config=QUIET,
                 alt="Work types by mean tokens injected and share of sessions accepted, with the frontier",
@@ -57,7 +62,7 @@ try:
             )
             coverage.below(cells[0], cells[1])
     elif part == "runs":
-        system.runs(memory)
+        system.runs(memory, scope)
     else:
         system.system(principal, scope)
 except StoreError as error:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import Numeric, Text, and_, case, cast, func, literal, or_, select
+from sqlalchemy import BigInteger, Numeric, Text, and_, case, cast, func, literal, or_, select, true
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
 from queries.engine import LIST
-from queries.organizations import LONGEST_NAME, shown_name
+from queries.organizations import LONGEST_NAME, in_scope, shown_name
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Select
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 FOUND = 10  # of each kind
+LOOKED_THROUGH = 10_000  # observations whose titles are read for one search
 LONGEST_TEXT = 200
 
 
@@ -114,6 +115,45 @@ class ObservationsOf:
 
 
 @dataclass(frozen=True)
+class TitledObservations:
+    """Active observations with the words in their title, the newest first.
+
+    No index knows titles, so they are read, and not all of them: the newest of the scope's organization, or where none
+    is chosen as many of each organization in reach as keep the whole within the same bound.
+    """
+
+    scope: Scope
+    words: str
+    row: ClassVar[type] = FoundRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """One short walk down the index of recent observations for each organization."""
+        table, orgs = schema.observations, schema.organizations
+        mine, every = in_scope(self.scope), schema.organizations.alias("every")
+        counted = self.scope.reach.where(every.c.id) if self.scope.org is None else every.c.id == self.scope.org
+        share = literal(LOOKED_THROUGH, BigInteger) // func.greatest(func.count(every.c.id), 1)
+        many = select(func.greatest(share, 1)).select_from(every).where(counted).scalar_subquery()
+        recent = (
+            select(table.c.id, table.c.org_id, table.c.title, table.c.created_at)
+            .where(table.c.org_id == orgs.c.id, self.scope.reach.where(table.c.org_id), table.c.status == "active")
+            .order_by(table.c.created_at.desc())
+            .limit(many)
+            .lateral("recent")
+        )
+        name = func.lower(recent.c.title)
+        return (
+            select(cast(recent.c.id, Text), recent.c.org_id, shown_name(orgs), func.left(recent.c.title, LONGEST_TEXT))
+            .select_from(orgs.join(recent, true()))
+            .where(mine, recent.c.title.icontains(self.words, autoescape=True))
+            .order_by(
+                name.startswith(self.words.lower(), autoescape=True).desc(), recent.c.created_at.desc(), recent.c.id
+            )
+            .limit(FOUND)
+        )
+
+
+@dataclass(frozen=True)
 class RetrievalsOf:
     """The logged retrieval of an id, with its query."""
 
@@ -157,7 +197,7 @@ class AlertsOf:
 
 
 def questions(scope: Scope, words: str, *, by_retrieval: bool) -> dict[str, Question]:
-    """What the words may mean: an id that cannot be one is not asked for."""
+    """What the words may mean: an id that cannot be one is not asked for, and a title is none."""
     asked: dict[str, Question] = {
         "organization": NamedOrganizations(scope, words),
         "project": NamedProjects(scope, words),
@@ -166,7 +206,7 @@ def questions(scope: Scope, words: str, *, by_retrieval: bool) -> dict[str, Ques
     try:
         id_ = UUID(words)
     except ValueError:
-        return asked
+        return asked | {"observation": TitledObservations(scope, words)}
     asked["observation"] = ObservationsOf(scope, id_)
     if by_retrieval:
         asked["retrieval"] = RetrievalsOf(scope, id_)

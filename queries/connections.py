@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -11,7 +13,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.rows import tuple_row
 from psycopg.types.string import TextBinaryLoader
-from sqlalchemy import event, exc
+from sqlalchemy import QueuePool, event, exc
 
 from queries.errors import DeadlineError
 
@@ -71,6 +73,37 @@ class DeadlineConnection(psycopg.Connection[Any]):
         except pg._WaitTimeout as late:  # noqa: SLF001 - the only name psycopg gives this error
             self.pgconn.finish()
             raise DeadlineError("no answer within the client's deadline") from late
+
+
+class PeakPool(QueuePool):
+    """A pool that remembers the most connections that were in use at once, and when: a moment shows hardly any."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:  # noqa: ANN401 - the pool's own
+        super().__init__(*given, **options)
+        self.most = 0
+        self.most_at: datetime | None = None
+        self._counting = threading.Lock()
+
+    @property
+    def room(self) -> int:
+        """How many it may open."""
+        return self.size() + self._max_overflow
+
+    def note(self) -> None:
+        """Count what is in use now."""
+        with self._counting:
+            if (used := self.checkedout()) > self.most:
+                self.most, self.most_at = used, datetime.now(UTC)
+
+
+def remember_most(engine: Engine) -> None:
+    """Let an engine's pool count whenever it hands out a connection."""
+
+    def taken(*_: object) -> None:
+        if isinstance(engine.pool, PeakPool):
+            engine.pool.note()
+
+    event.listen(engine, "checkout", taken)
 
 
 def ping_after_a_pause(engine: Engine) -> None:

@@ -13,7 +13,7 @@ from psycopg import IsolationLevel
 from sqlalchemy import create_engine, exc, text
 from sqlalchemy.engine import make_url
 
-from queries.connections import GRACE, DeadlineConnection, ping_after_a_pause
+from queries.connections import GRACE, DeadlineConnection, PeakPool, ping_after_a_pause, remember_most
 from queries.errors import BAD_ADDRESS, NO_WRITER, DeadlineError, StoreError, store_error
 from queries.version import moment
 
@@ -87,6 +87,7 @@ def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Eng
     engine = create_engine(
         target,
         creator=connect,
+        poolclass=PeakPool,
         pool_size=pool,
         max_overflow=overflow,
         pool_timeout=POOL_WAIT,
@@ -94,6 +95,7 @@ def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Eng
         hide_parameters=True,
     )
     ping_after_a_pause(engine)
+    remember_most(engine)
     return engine
 
 

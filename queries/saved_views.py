@@ -45,13 +45,13 @@ class SavedViews:
     principal: str
 
     def statement(self) -> Select[tuple[UUID, str, str, str, datetime]]:
-        """Newest names do not push old ones out: the list is sorted for a reader."""
+        """Newest names do not push old ones out: the list is sorted for a reader; one more says that there are more."""
         columns = (saved_views.c.id, saved_views.c.name, saved_views.c.page, saved_views.c.query)
         return (
             select(*columns, saved_views.c.created_at)
             .where(saved_views.c.principal == self.principal, saved_views.c.archived_at.is_(None))
             .order_by(func.lower(saved_views.c.name), saved_views.c.id)
-            .limit(MOST)
+            .limit(MOST + 1)
         )
 
     def ask(self, connection: Connection) -> tuple[SavedView, ...]:

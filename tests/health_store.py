@@ -134,8 +134,9 @@ def _passes(owner: Owner, draw: random.Random, org: str, size: int) -> None:
             started = NOW - timedelta(hours=age)
             (run,) = owner.execute(
                 """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version, active,
-                     observations, set_apart, clusters, contradictions, elapsed_ms, started_at, finished_at, checked_at)
-                   values (%s, %s, 'done', 'v', %s, %s, 1, 3, 2, 250, %s, %s, %s) returning id""",
+                     observations, set_apart, clusters, corroborated, contradictions, elapsed_ms, started_at,
+                     finished_at, checked_at)
+                   values (%s, %s, 'done', 'v', %s, %s, 1, 3, 12, 2, 250, %s, %s, %s) returning id""",
                 (
                     org,
                     project,

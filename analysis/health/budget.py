@@ -35,11 +35,20 @@ class WorkTypePoint:
 
 @dataclass(frozen=True)
 class BudgetMap:
-    """The work types, and where the map is divided: the mean tokens and the share accepted of all sessions shown."""
+    """The work types, and where the map is divided: the mean tokens and the share accepted of all sessions shown.
+
+    ``every`` is how many work types there are, of which the most frequent are ``points``.
+    """
 
     points: tuple[WorkTypePoint, ...]
     tokens: float | None
     accepted: float | None
+    every: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are work types beyond these."""
+        return self.every > len(self.points)
 
     @property
     def frontier(self) -> tuple[WorkTypePoint, ...]:
@@ -51,9 +60,10 @@ class BudgetMap:
 def budget_map(counts: Sequence[BudgetRow]) -> BudgetMap:
     """Every work type with its zone; only those above the floor are drawn, divide the map, or make the frontier."""
     enough = [each for each in counts if each.judged >= FLOOR]
+    every = max((each.work_types for each in counts), default=0)
     judged = sum(each.judged for each in enough)
     if not judged:
-        return BudgetMap(tuple(map(_collecting, counts)), None, None)
+        return BudgetMap(tuple(map(_collecting, counts)), None, None, every)
     usual, share = sum(each.tokens for each in enough) / judged, sum(each.accepted for each in enough) / judged
     points = []
     for each in counts:
@@ -63,7 +73,7 @@ def budget_map(counts: Sequence[BudgetRow]) -> BudgetMap:
         tokens, accepted = mean(each.judged, each.tokens, each.squares), wilson(each.accepted, each.judged)
         zone = _zone(cheap=tokens.value <= usual, works=accepted.value >= share)
         points.append(WorkTypePoint(each, tokens, accepted, not _dominated(each, enough), zone))
-    return BudgetMap(tuple(points), usual, share)
+    return BudgetMap(tuple(points), usual, share, every)
 
 
 def _collecting(counts: BudgetRow) -> WorkTypePoint:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from queries.engine import POOL_WAIT
 from queries.errors import listed
 
 if TYPE_CHECKING:
@@ -160,6 +161,19 @@ SERVER_CHECKS = (
         "connections of the server ÷ max_connections",
         "At the limit nobody can sign in any more: close what is idle, put a pooler before the server, or raise "
         "max_connections.",
+    ),
+    Check(
+        "reading", "Pool for reading", "reading_most", "reading_room", 0.70, 0.90,
+        "most connections that this process had in use at once since it started ÷ what its pool may open, for the read "
+        "login",
+        f"When all are in use a page waits {POOL_WAIT:.0f} s and then says so: look in the log for questions that take "
+        "long (query name=… ms=…), and start a second process for so many people at once.",
+    ),
+    Check(
+        "writing", "Pool for writing", "writing_most", "writing_room", 0.75, 0.90,
+        "the same for the write login",
+        f"When all are in use a change waits {POOL_WAIT:.0f} s, is refused and changes nothing: look on the server for "
+        "what holds locks (application_name begins with rankscope), and start a second process for so many people.",
     ),
     Check(
         "lag", "Behind the primary", "lag_seconds", None, 10.0, 60.0,

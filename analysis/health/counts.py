@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
     from datetime import datetime
 
     import pandas as pd
@@ -25,26 +25,18 @@ def by_organization(frames: Mapping[str, pd.DataFrame], as_of: datetime) -> dict
         lost = float(row["dropped"] + row["failed"])
         more = {"dropped_or_failed": lost, "logged": float(row["written"]) + lost}
         counts.setdefault(str(row["org_id"]), {}).update(more)
-    if "passes" in frames:
-        for org, passes in frames["passes"].groupby("org_id"):
-            counts.setdefault(str(org), {}).update(_passed(passes, as_of))
-        for known in counts.values():
-            if known.get("active"):
-                known.setdefault("hours_since_pass", NEVER)
+    for row in frames["passes"].to_dict("records") if "passes" in frames else ():
+        more = {"repeats": float(row["repeats"]), "passed": float(row["passed"])}
+        counts.setdefault(str(row["org_id"]), {}).update(more, hours_since_pass=_age(row, as_of))
     return counts
 
 
-def _passed(passes: pd.DataFrame, as_of: datetime) -> dict[str, float]:
-    """What the passes of one organization add up to; the project that was looked at longest ago counts."""
-    done = passes[passes["finished_at"].notna()]
-    found = {
-        "repeats": float((done["clustered"] - done["clusters"]).sum()),
-        "passed": float(done["observations"].sum()),
-    }
-    if len(done) < len(passes):
-        return found | {"hours_since_pass": NEVER}
-    oldest = done["checked_at"].fillna(done["finished_at"]).min().to_pydatetime()
-    return found | {"hours_since_pass": max((as_of - oldest).total_seconds(), 0.0) / 3600}
+def _age(row: Mapping[Hashable, Any], as_of: datetime) -> float:
+    """Hours since an organization's project that was looked at longest ago; one that never was counts before all."""
+    if row["unfinished"]:
+        return NEVER
+    oldest: datetime = row["oldest"].to_pydatetime()
+    return max((as_of - oldest).total_seconds(), 0.0) / 3600
 
 
 def summed(counts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -18,7 +18,7 @@ from controls.flags.preview import previews, show_previews
 from controls.flags.states import stale_overrides, table
 from controls.knobs import Knob
 from controls.loading import may_write
-from queries.flags.registry import FLAGS, NAMES, STATES, as_state, known_flag
+from queries.flags.registry import DEFAULT_STALE, FLAGS, NAMES, STATES, as_state, known_flag
 from queries.scope import isolated
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 MOST = 25  # organizations of one change: each is previewed, confirmed by name and reported
 WINDOWS = ("7d", "30d")
-DEFAULT_STALE = 90
 LONGEST_STALE = range(1, 3651)
 FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
 NEW = Knob("to", "New state", STATES, "on")

@@ -16,7 +16,8 @@ from controls.partly import Partly, each
 from queries.errors import LACKING, StoreError
 from queries.flags.history import FlagHistory
 from queries.health.earlier import EarlierUsage, EarlierWeights
-from queries.health.logged import LogIntegrity, LostRetrievals, Passes
+from queries.health.logged import LogIntegrity, LostRetrievals
+from queries.health.passes import Aggregated
 from queries.health.served import Blocks, Ended, Misled
 from queries.health.stored import Duplicates, Usage, VectorGaps, Weights
 from queries.log_writers import LogHealth
@@ -50,11 +51,11 @@ def ask(scope: Scope) -> Memory:
     # What takes longest comes last: of a store so large that not all can be answered, the most is.
     asked: dict[str, Question] = {
         "organizations": Organizations(scope, scope.org),
-        "passes": Passes(scope),
         "writers": LogHealth(scope),
         "outcomes": Ended(scope),
         "diagnostics": Misled(scope),
         "blocks": Blocks(scope),
+        "passes": Aggregated(scope),
         "weights": Weights(scope),
         "log": LogIntegrity(scope, log),
         **({"lost": LostRetrievals(scope)} if log.retrieval_id else {}),

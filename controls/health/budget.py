@@ -33,6 +33,7 @@ def budgets(scope: Scope) -> BudgetMap:
                 unjudged=int(row["unjudged"]),
                 tokens=float(row["tokens"]),
                 squares=float(row["squares"]),
+                work_types=int(row["work_types"]),
             )
             for row in rows
         ]
@@ -117,6 +118,11 @@ def table(found: BudgetMap) -> None:
             "todo": st.column_config.TextColumn("What to try", width=460),
         },
     )
+    if found.is_cut:
+        st.caption(
+            f"The {len(found.points)} most frequent of {number(found.every)} work types; the others are neither drawn "
+            "nor counted."
+        )
     st.caption(
         "A session counts as accepted if it was neither rejected nor sent to rework; its tokens are all that it was "
         "given in the window. This compares work types, which differ in more than their budgets: it says what to try."

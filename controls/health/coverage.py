@@ -53,6 +53,9 @@ def _label(first: datetime, last: datetime) -> str:
 
 def below(cells: pd.DataFrame, names: list[str]) -> None:
     """How to read the map and what to do about a pale row."""
+    every = int(cells["names"].max())
+    if every > len(names):
+        st.caption(f"The {len(names)} largest of {number(every)} rows; the title counts all of them.")
     last = cells[cells["step"] == cells["step"].max()]
     quiet = int(((last["stored"] > 0) & (last["injected"] == 0)).sum())
     told = f"{counted(quiet, 'row')} of {number(len(names))} without any in the last column. " if quiet else ""

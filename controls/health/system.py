@@ -13,11 +13,12 @@ from analysis.health.checks import SERVER_CHECKS, judged
 from controls import messages
 from controls.health.words import SIGNS as BANDS
 from controls.health.words import limits, shown
-from controls.loading import load, may_write, store
-from controls.messages import MISSING, counted, number
+from controls.loading import ask_now, load, may_write, store
+from controls.messages import MISSING, counted, digits, number
 from queries.checkup import examine
-from queries.errors import StoreError
-from queries.health.server import ServerStatus, pool_use
+from queries.errors import LACKING, StoreError
+from queries.health.passes import PASSES, Passes
+from queries.health.server import PoolUse, ServerStatus, pool_use
 from settings import VERSION
 
 if TYPE_CHECKING:
@@ -32,15 +33,17 @@ WHEN = "D MMM YYYY HH:mm"
 SECONDS = 1000.0
 
 
-def runs(memory: Memory) -> None:
+def runs(memory: Memory, scope: Scope) -> None:
     """Every project's last pass: when, how long, whether it was skipped since, and why it failed if it did."""
     st.markdown("**Aggregation passes**")
-    if "passes" not in memory.found.frames:
-        messages.left_out("Aggregation passes", memory.found.failed["passes"])
-    elif memory.found.frames["passes"].empty:
-        messages.not_aggregated()
+    try:
+        passes = load(Passes(scope)).frames[0]
+    except StoreError as error:
+        if error.kind not in LACKING:
+            raise
+        messages.left_out("Aggregation passes", error)
     else:
-        _passes(memory.found.frames["passes"], memory.names)
+        _aggregated(passes, memory.names)
     st.markdown("**Writers of the retrieval log**")
     if "writers" not in memory.found.frames:
         messages.left_out("Log writers", memory.found.failed["writers"])
@@ -53,17 +56,31 @@ def runs(memory: Memory) -> None:
         _writers(memory.found.frames["writers"], memory.names)
 
 
+def _aggregated(passes: pd.DataFrame, names: dict[str, str]) -> None:
+    if passes["finished_at"].isna().all() and passes["failed_at"].isna().all():
+        messages.not_aggregated()
+        return
+    if len(passes) > PASSES:
+        st.caption(f"The first {PASSES} projects, those that failed or were never aggregated before the others.")
+    _passes(passes.head(PASSES), names)
+
+
 def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
+    never = passes["finished_at"].isna() & passes["failed_at"].isna()
     failed = passes["failed_at"].notna() & (
         passes["finished_at"].isna() | (passes["failed_at"] > passes["finished_at"])
     )
     skipped = ~failed & (passes["checked_at"] > passes["finished_at"])
-    done, left = int((~failed).sum()), int(failed.sum())
+    done, left = int((~failed & ~never).sum()), int(failed.sum())
+    not_yet = f", {int(never.sum())} never looked at" if never.any() else ""
     took = passes["elapsed_ms"].max()
-    longest = "" if pd.isna(took) else f"; the longest took {took / SECONDS:.2g} s"
-    st.caption(f"{counted(done, 'project')} aggregated, {int(skipped.sum())} unchanged since, {left} failed{longest}.")
+    longest = "" if pd.isna(took) else f"; the longest took {digits(took / SECONDS, 2)} s"
+    st.caption(
+        f"{counted(done, 'project')} aggregated, {int(skipped.sum())} unchanged since, {left} failed{not_yet}{longest}."
+    )
     states = [
-        "✕ failed" if f else "● unchanged, skipped" if s else "● done" for f, s in zip(failed, skipped, strict=True)
+        "✕ failed" if f else "✕ never aggregated" if n else "● unchanged, skipped" if s else "● done"
+        for f, n, s in zip(failed, never, skipped, strict=True)
     ]
     st.dataframe(
         pd.DataFrame(
@@ -73,7 +90,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
                 "state": states,
                 "finished": passes["finished_at"],
                 "checked": passes["checked_at"],
-                "took": [MISSING if pd.isna(ms) else f"{ms / SECONDS:.3g} s" for ms in passes["elapsed_ms"]],
+                "took": [MISSING if pd.isna(ms) else f"{digits(ms / SECONDS)} s" for ms in passes["elapsed_ms"]],
                 "read": passes["observations"],
                 "active": passes["active"],
                 "apart": passes["set_apart"],
@@ -142,11 +159,14 @@ def system(principal: Principal, scope: Scope) -> None:
 
 def _status(scope: Scope) -> None:
     try:
-        server = load(ServerStatus(scope)).frames[0].iloc[0]
+        answer = ask_now(ServerStatus(scope))
     except StoreError as error:
         messages.left_out("The server's status", error)
         return
-    _server_checks(server)
+    server = answer.frames[0].iloc[0]
+    pools = {"reading": pool_use(store().reader), "writing": pool_use(store().writer)}
+    st.caption(f"The server as of {answer.as_of:%H:%M:%S} UTC; pools since this process started.")
+    _server_checks(server, pools)
     facts = {
         "Rankscope": VERSION,
         "PostgreSQL": server["version"],
@@ -159,7 +179,7 @@ def _status(scope: Scope) -> None:
         "behind the primary": MISSING if pd.isna(server["lag_seconds"]) else f"{server['lag_seconds']:.3g} s",
         "read login": server["login"],
         "write login": "configured" if may_write() else "none: Rankscope only reads",
-        "this process's pool": pool_use(store().reader),
+        **{f"this process's pool for {name}": _used(pool) for name, pool in pools.items() if pool is not None},
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
     }
@@ -174,11 +194,19 @@ def _status(scope: Scope) -> None:
         )
 
 
-def _server_checks(server: pd.Series[Any]) -> None:
-    """What of the server is near a limit, with what to do about it; only a standby can lie behind."""
-    counts = {check.part: float(server[check.part]) for check in SERVER_CHECKS if not pd.isna(server[check.part])}
-    counts["most_connections"] = float(server["most_connections"])
-    checks = judged(counts, tuple(check for check in SERVER_CHECKS if check.name != "lag" or server["standby"]))
+def _used(pool: PoolUse) -> str:
+    at = "" if pool.most_at is None else f" ({pool.most_at:%-d %b %H:%M} UTC)"
+    return f"{pool.now} in use, at most {pool.most} of {pool.room}{at}"
+
+
+def _server_checks(server: pd.Series[Any], pools: dict[str, PoolUse | None]) -> None:
+    """What is near a limit, with what to do about it; only a standby can lie behind, only a login has a pool."""
+    asked = ("connections", "most_connections", "lag_seconds", "deadlocks")
+    counts = {name: float(server[name]) for name in asked if not pd.isna(server[name])}
+    for name, pool in pools.items():
+        counts |= {} if pool is None else {f"{name}_most": float(pool.most), f"{name}_room": float(pool.room)}
+    there = {"lag": bool(server["standby"])} | {name: pool is not None for name, pool in pools.items()}
+    checks = judged(counts, tuple(check for check in SERVER_CHECKS if there.get(check.name, True)))
     st.dataframe(
         pd.DataFrame(
             {

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 NO_BAND = "no band"
+# measure: what else its rows are counted by, and in a word what is wrong with them
+APART = {"integrity": ("lopsided", "unbalanced"), "collapsed": ("unusable_weights", "no number")}
 
 
 def table(memory: Memory) -> None:
@@ -56,7 +58,7 @@ def table(memory: Memory) -> None:
             "before": st.column_config.TextColumn("Before", width=70),
             "change": st.column_config.TextColumn("Change", width=125),
             "band": st.column_config.TextColumn("Band", width=115),
-            "counts": st.column_config.TextColumn("Based on", width=125),
+            "counts": st.column_config.TextColumn("Based on", width=165),
             "limits": st.column_config.TextColumn("Bands", width=235),
             "exact": st.column_config.TextColumn("All digits", width=150),
             "exact_before": st.column_config.TextColumn("Before, all digits", width=150),
@@ -68,7 +70,9 @@ def _counts(measure: Measure, memory: Memory) -> str:
     part, whole = memory.counts.get(measure.part), memory.counts.get(measure.whole or "")
     if part is None or whole is None:
         return MISSING
-    return f"{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}"
+    name, word = APART.get(measure.name, ("", ""))
+    apart = f", {number(beside)} {word}" if (beside := memory.counts.get(name)) else ""
+    return f"{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}{apart}"
 
 
 def behind(memory: Memory, scope: Scope) -> None:
@@ -78,6 +82,11 @@ def behind(memory: Memory, scope: Scope) -> None:
         "this window began, of what is active today. pt are percentage points; ≈: chance alone explains it (95 %). "
         "Vectors, near-duplicates, drops and passes are known of the present only."
     )
+    if any(memory.counts.get(name) for name, _ in APART.values()):
+        st.caption(
+            "Unbalanced: retrievals whose rank changes do not add up to zero, as those of a permutation must: rows "
+            "were lost or changed. No number: observations whose weight is none, which no share of weights counts."
+        )
     with st.expander("How each measure is formed, and what to do about it"):
         told = (f"- **{each.measure.label}**: {each.measure.formula}. {each.measure.todo}" for each in memory.compared)
         st.markdown("\n".join(told))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controls import glossary
-from controls.flags.changing import DEFAULT_STALE
 from controls.flags.states import organizations, override_age
 from controls.links import Heading, open_column
 from controls.loading import load
@@ -13,6 +12,7 @@ from controls.messages import MISSING, digits, number, percent
 from queries.drift.triage import NewAlerts
 from queries.errors import OUR_SCHEMA, StoreError
 from queries.flags.history import FlagObjects, StandingChanges
+from queries.flags.registry import DEFAULT_STALE
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _alerts(found: tuple[int, int] | None, observations: int) -> str:
     if found is None:
         return MISSING
     new, every = found
-    rate = f" · {PER_MILLE * every / observations:.2g} ‰" if observations else ""
+    rate = f" · {digits(PER_MILLE * every / observations, 2)} ‰" if observations else ""
     return f"{number(new)} new{rate}"
 
 

@@ -16,9 +16,11 @@ from controls.messages import MISSING, compared, counted, digits, number, percen
 from controls.overview import matrix
 from controls.trust import Trust
 from queries.drawn import WHOLE
+from queries.flags.registry import as_state, known_flag
 from queries.flags.states import FlagStates, flag_states
 from queries.organizations import SHOWN
 from queries.retrievals import TOP
+from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from queries.shape import LogShape
 
 SMALLEST_CHANGE = 0.05  # percentage points
-WEIGHTING = {"on": "off", "off": "on", "absent": "on (default)"}
-BOOST = {"on": "on", "off": "off", "absent": "off (default)"}
 
 
 def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, shape: LogShape, scope: Scope) -> Trust:
@@ -118,11 +118,13 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
     def share(part: str, whole: pd.Series[float]) -> pd.Series[float]:
         return 100 * (overview[part].astype("float64") / whole.where(whole > 0)).astype("float64")
 
-    def flag(org: str, name: str, words: dict[str, str]) -> str:
+    def flag(org: str, name: str) -> str:
         found = states.get(org)
         if found is None:
             return MISSING
-        return f"unreadable: {found.malformed}" if found.malformed else words[found.state(name) or "absent"]
+        if found.malformed:
+            return f"unreadable: {found.malformed}"
+        return known_flag(name).makes(as_state(found.state(name) or "absent"))
 
     found = matrix.cells(overview, scope)
     return pd.DataFrame(
@@ -133,8 +135,8 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
             "overlap": found["overlap"],
             "alerts": found["alerts"],
             "coverage": found["coverage"],
-            "weighting": [flag(org, "feedback_weighting_disabled", WEIGHTING) for org in overview["org_id"]],
-            "boost": [flag(org, "corroboration_boost_enabled", BOOST) for org in overview["org_id"]],
+            "weighting": [flag(org, WEIGHTING_OFF) for org in overview["org_id"]],
+            "boost": [flag(org, BOOST_ON) for org in overview["org_id"]],
             "override": found["override"],
             "by day": by_day(daily, overview["org_id"], scope),
             # of a log that is drawn from: none was drawn, and there are some

@@ -7,6 +7,7 @@ from typing import Literal
 
 State = Literal["on", "off", "absent"]
 STATES: tuple[State, ...] = ("on", "off", "absent")
+DEFAULT_STALE = 90  # days after which an override counts as stale
 
 
 @dataclass(frozen=True)
@@ -17,12 +18,17 @@ class KnownFlag:
     description: str
     default: Literal["on", "off"]
     owner: str
+    steers: str
     effects: tuple[tuple[State, str], ...]
     # A protected flag takes two people, which this dashboard does not arrange: it shows the flag and changes nothing.
     protected: bool = False
 
     def effect(self, state: State) -> str:
         """What a state does, in a few words."""
+        return f"{self.steers} {self.makes(state)}"
+
+    def makes(self, state: State) -> str:
+        """What a state makes of the thing that the flag steers."""
         return dict(self.effects)[state]
 
     def is_on(self, state: State) -> bool:
@@ -36,14 +42,16 @@ FLAGS: tuple[KnownFlag, ...] = (
         "Switches feedback weights off: memories then rank by relevance alone, whatever sessions learned about them.",
         default="off",
         owner="memory ranking",
-        effects=(("on", "weighting off"), ("off", "weighting on"), ("absent", "weighting on (default)")),
+        steers="weighting",
+        effects=(("on", "off"), ("off", "on"), ("absent", "on (default)")),
     ),
     KnownFlag(
         "corroboration_boost_enabled",
         "Lifts what several observations agree on by 0.1 · log2(1 + corroborating), before feedback weighs in.",
         default="off",
         owner="memory ranking",
-        effects=(("on", "boost on"), ("off", "boost off"), ("absent", "boost off (default)")),
+        steers="boost",
+        effects=(("on", "on"), ("off", "off"), ("absent", "off (default)")),
     ),
 )
 NAMES: tuple[str, ...] = tuple(flag.name for flag in FLAGS)

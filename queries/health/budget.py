@@ -21,7 +21,10 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class BudgetRow:
-    """One work type: sessions by how they ended, and the tokens of those with an outcome as sum and sum of squares."""
+    """One work type: sessions by how they ended, and the tokens of those with an outcome as sum and sum of squares.
+
+    ``work_types`` is how many there are, also beyond those with a row.
+    """
 
     work_type: str | None
     judged: int
@@ -31,6 +34,7 @@ class BudgetRow:
     unjudged: int
     tokens: float
     squares: float
+    work_types: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class BudgetUse:
                 cast(func.count() - func.count().filter(judged), BigInteger),
                 func.coalesce(func.sum(each.c.tokens).filter(judged), 0.0),
                 func.coalesce(func.sum(each.c.tokens * each.c.tokens).filter(judged), 0.0),
+                func.count().over(),
             )
             .select_from(each.join(sessions, its_session))
             .group_by(work_type)

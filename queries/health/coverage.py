@@ -13,7 +13,7 @@ from queries.engine import AGGREGATE
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy import CTE, ColumnElement, Select, TableValuedAlias
 
     from queries.scope import Scope
 
@@ -35,7 +35,10 @@ def steps(scope: Scope) -> tuple[tuple[datetime, datetime], ...]:
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """One project or agent in one step of time; ``total`` is what it stores at the window's end."""
+    """One project or agent in one step of time; ``total`` is what it stores at the window's end.
+
+    ``all_stored`` and ``all_injected`` are those of every one of the ``names``, also of the ones without a row.
+    """
 
     org_id: str
     name: str | None
@@ -43,14 +46,17 @@ class CoverageRow:
     stored: int
     injected: int
     total: int
+    all_stored: int
+    all_injected: int
+    names: int
 
 
 @dataclass(frozen=True)
 class Coverage:
     """Distinct observations injected in each step, of those stored by its end, for whose project or by whose agent.
 
-    The agent is the one that wrote them. The thirty with most observations; a step before the first of them was
-    written has ``stored`` 0, which is nothing to cover and not a coverage of nothing.
+    The agent is the one that wrote them. The thirty with most observations, beside the sums of all; a step before the
+    first of them was written has ``stored`` 0, which is nothing to cover and not a coverage of nothing.
     """
 
     scope: Scope
@@ -63,7 +69,12 @@ class Coverage:
         """Both sides counted by step, then what was stored before added up."""
         stored, injected = self._stored(), self._injected()
         largest = (
-            select(stored.c.org_id, stored.c.name, cast(func.sum(stored.c.new), BigInteger).label("total"))
+            select(
+                stored.c.org_id,
+                stored.c.name,
+                cast(func.sum(stored.c.new), BigInteger).label("total"),
+                func.count().over().label("names"),
+            )
             .group_by(stored.c.org_id, stored.c.name)
             .order_by(func.sum(stored.c.new).desc(), stored.c.org_id, stored.c.name)
             .limit(ROWS)
@@ -72,6 +83,8 @@ class Coverage:
         numbers = func.generate_series(0, len(steps(self.scope)) - 1).table_valued("number", name="steps")
         numbers = numbers.render_derived()
         step = numbers.c.number
+
+        every = _summed(stored, injected, numbers)
 
         def own(table: CTE) -> ColumnElement[bool]:
             same = and_(table.c.org_id == largest.c.org_id, table.c.name.is_not_distinct_from(largest.c.name))
@@ -88,9 +101,15 @@ class Coverage:
                 cast(by_then, BigInteger),
                 func.coalesce(injected.c.given, 0),
                 largest.c.total,
+                every.c.stored,
+                every.c.given,
+                largest.c.names,
             )
             .select_from(
-                largest.join(numbers, true()).outerjoin(stored, own(stored)).outerjoin(injected, own(injected))
+                largest.join(numbers, true())
+                .join(every, every.c.step == step)
+                .outerjoin(stored, own(stored))
+                .outerjoin(injected, own(injected))
             )
             .order_by(largest.c.total.desc(), largest.c.org_id, largest.c.name, step)
         )
@@ -125,3 +144,20 @@ class Coverage:
             .group_by(table.c.org_id, name, step)
             .cte("injected")
         )
+
+
+def _summed(stored: CTE, injected: CTE, numbers: TableValuedAlias) -> CTE:
+    """Of all names together: what was stored by each step, and given in it; an observation has one name alone."""
+    step = numbers.c.number
+    new = select(stored.c.step, func.sum(stored.c.new).label("new")).group_by(stored.c.step).subquery()
+    given = select(injected.c.step, func.sum(injected.c.given).label("given")).group_by(injected.c.step).subquery()
+    by_then = func.sum(func.coalesce(new.c.new, 0)).over(order_by=step)
+    return (
+        select(
+            step.label("step"),
+            cast(by_then, BigInteger).label("stored"),
+            cast(func.coalesce(given.c.given, 0), BigInteger).label("given"),
+        )
+        .select_from(numbers.outerjoin(new, new.c.step == step).outerjoin(given, given.c.step == step))
+        .cte("every")
+    )

@@ -1,4 +1,4 @@
-"""How far the retrieval log can be trusted, and how the passes over memory went."""
+"""How far the retrieval log can be trusted."""
 
 from __future__ import annotations
 
@@ -7,22 +7,18 @@ from datetime import datetime  # noqa: TC003 - frames read the rows' types as th
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, and_, cast, exists, func, select
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import BigInteger, cast, exists, func, select
 
-from queries import own_schema, schema
+from queries import schema
 from queries.drawn import WHOLE, counted, newest_logged, stands_for
-from queries.engine import AGGREGATE, LIST
+from queries.engine import AGGREGATE
 from queries.retrievals import POOL, folded, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select, Subquery
+    from sqlalchemy import Select, Subquery
 
     from queries.scope import Scope
-
-PASSES = 500
-LONGEST_ERROR = 500
 
 
 @dataclass(frozen=True)
@@ -115,80 +111,4 @@ class LostRetrievals:
             .where(self.scope.where(given), given.c.candidates > 0)
             .group_by(given.c.org_id)
             .order_by(given.c.org_id)
-        )
-
-
-@dataclass(frozen=True)
-class PassRow:
-    """One project's aggregation: its standing result, when that was last seen to hold, and the failure since, if any.
-
-    ``clustered`` are the members of its clusters.
-    """
-
-    org_id: str
-    project_id: str | None
-    finished_at: datetime | None
-    checked_at: datetime | None
-    elapsed_ms: float | None
-    active: int | None
-    observations: int | None
-    set_apart: int | None
-    clusters: int | None
-    clustered: int | None
-    contradictions: int | None
-    failed_at: datetime | None
-    error: str | None
-
-
-@dataclass(frozen=True)
-class Passes:
-    """The newest finished pass of every project in scope, and its newest failure."""
-
-    scope: Scope
-    row: ClassVar[type] = PassRow
-    limit: ClassVar[float] = LIST
-
-    def statement(self) -> Select[Any]:
-        """A project whose passes all failed has a row too."""
-        done, failed = (self._newest(state).cte(state) for state in ("done", "failed"))
-        found = own_schema.clusters
-        clustered = (
-            select(func.count())
-            .where(found.c.org_id == done.c.org_id, found.c.run_id == done.c.id)
-            .correlate(done)
-            .scalar_subquery()
-        )
-        same: ColumnElement[bool] = and_(
-            failed.c.org_id == done.c.org_id, failed.c.project_id.is_not_distinct_from(done.c.project_id)
-        )
-        org = func.coalesce(done.c.org_id, failed.c.org_id)
-        project = func.coalesce(done.c.project_id, failed.c.project_id)
-        return (
-            select(
-                org,
-                project,
-                done.c.finished_at,
-                done.c.checked_at,
-                done.c.elapsed_ms,
-                done.c.active,
-                done.c.observations,
-                done.c.set_apart,
-                done.c.clusters,
-                clustered,
-                done.c.contradictions,
-                failed.c.started_at,
-                func.left(failed.c.error, LONGEST_ERROR),
-            )
-            .select_from(done.outerjoin(failed, same, full=True))
-            .order_by(org, project)
-            .limit(PASSES)
-        )
-
-    def _newest(self, state: str) -> Select[Any]:
-        runs = own_schema.aggregation_runs
-        return (
-            select(runs)
-            .where(self.scope.tenant(runs), runs.c.state == state)
-            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
-            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
         )

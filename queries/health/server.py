@@ -1,4 +1,4 @@
-"""How the database server is: version, size, connections, and how far behind a standby lies."""
+"""How the database server is: version, size, connections, how far behind a standby lies, and our own pools."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlalchemy import QueuePool, text
+from sqlalchemy import text
 
+from queries.connections import PeakPool
 from queries.engine import LIST
 
 if TYPE_CHECKING:
@@ -56,9 +57,17 @@ class ServerStatus:
         return STATUS
 
 
-def pool_use(engine: Engine) -> str:
-    """How many connections of this process are in use now, and how many it may open."""
-    pool = engine.pool
-    if not isinstance(pool, QueuePool):
-        return "no pool"
-    return f"{pool.checkedout()} of {pool.size()} in use, {max(pool.overflow(), 0)} beyond"
+@dataclass(frozen=True)
+class PoolUse:
+    """Connections of one login in this process: in use now, the most at once since its start and when, the limit."""
+
+    now: int
+    most: int
+    most_at: datetime | None
+    room: int
+
+
+def pool_use(engine: Engine | None) -> PoolUse | None:
+    """How far a login's pool was used; none where there is no such login."""
+    pool = None if engine is None else engine.pool
+    return PoolUse(pool.checkedout(), pool.most, pool.most_at, pool.room) if isinstance(pool, PeakPool) else None

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analysis.replay.propensity import CLIP
 from controls import glossary
+from queries.aggregation_input import LIMIT
+from queries.flags.registry import DEFAULT_STALE
+from ranking.budget import BUDGETS, OTHER_BUDGET
+from ranking.mmr import DEFAULT_LAMBDA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,3 +220,14 @@ def test_every_entry_is_a_sentence_and_shown_somewhere() -> None:
     }
     words = {name for name in entries if name.isupper()} | {"SEVERITY_PARTS"}
     assert words - shown == {"TAU"}  # said only as a part of others
+
+
+def test_a_number_that_is_a_constant_is_the_constant() -> None:
+    assert f"longer than {DEFAULT_STALE} days" in glossary.OVERRIDE_AGE
+    assert f"above {CLIP:g} and counts as {CLIP:g}" in glossary.CLIPPED
+    assert f"newest {LIMIT:,}." in glossary.CORROBORATED
+    assert glossary.LAMBDA.endswith(f"documents {DEFAULT_LAMBDA:g}.")
+    assert all(str(budget) in glossary.BLOCK_BUDGET for budget in (*BUDGETS.values(), OTHER_BUDGET))
+    source = (ROOT / "controls" / "glossary.py").read_text(encoding="utf-8")
+    written = [number for number in ("90 days", "above 50", "10,000", "0.78", "0.94", "750") if number in source]
+    assert written == []

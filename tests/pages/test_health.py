@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.health.checks import CHECKS
@@ -18,6 +22,7 @@ from tests import sample
 from tests.health_store import NOW, frames, inside, obs, plant
 from tests.hostile import TEXTS
 from tests.pages.application import application
+from tests.queries.health.test_passes import add_passes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +70,10 @@ def spec(test: AppTest) -> dict[str, Any]:
     return found
 
 
+def numbers(sent: Any) -> list[float]:  # noqa: ANN401 - plotly sends numbers as a list or packed
+    return sent if isinstance(sent, list) else np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).tolist()
+
+
 class TestMemory:
     def test_every_check_equals_the_slow_answer(self, address: str, owner: Owner) -> None:
         plant(owner, 7)
@@ -96,6 +105,13 @@ class TestMemory:
         for label, value in expected.items():
             assert float(found.loc[label, "exact"]) == pytest.approx(value), label
         assert len(found) == 16
+        # HOS-5: what a share leaves out, and what is wrong with a log, say how many
+        unusable = int((~stored["weight"].between(-9, 9)).sum())
+        moved = log.assign(by=log["unweighted_rank"] - log["weighted_rank"]).groupby("retrieval_id")["by"].sum()
+        assert found.loc["Collapsed weights", "counts"].endswith(f", {unusable} no number")
+        assert found.loc["Permutation integrity", "counts"].endswith(f", {int((moved != 0).sum())} unbalanced")
+        assert unusable > 1
+        assert (moved != 0).sum() > 1
         assert found.loc["Log-queue drops", ["value", "band", "counts"]].tolist() == ["10 %", "✕ act", "10 of 100"]
         # a project whose only pass failed was never aggregated
         assert found.loc["Aggregation age", "value"] == "never"
@@ -134,6 +150,7 @@ class TestMemory:
             assert not test.exception
             assert {metric.value for metric in test.metric} == {"—"}
             assert set(table(test, "checks")["band"]) == {"cannot be known", "no band"}
+            assert not [caption for caption in test.caption if "Unbalanced" in caption.value]
             assert spec(test)["layout"]["title"]["text"] == "Nothing can be said about this memory yet"
 
 
@@ -177,6 +194,12 @@ class TestLacking:
             assert not test.exception
             if part in ("top", "budget"):
                 assert any("lacks" in alert or "missing" in alert for alert in alerts(test))
+            if part == "coverage":  # which needs none of these
+                assert spec(test)["layout"]["yaxis"]["ticktext"]
+            if part == "system":
+                missing = table(test, "findings").set_index("name")["state"]
+                assert missing["table context_injection_logs"] != "● ok"
+                assert len(table(test, "server_checks"))
             if part == "runs":
                 assert sum("could not be read" in alert for alert in alerts(test)) == 2
 
@@ -249,6 +272,50 @@ class TestParts:
         assert len(drawn["layout"]["xaxis"]["ticktext"]) == len(steps(SCOPE))
         assert drawn["layout"]["yaxis"]["ticktext"] == ["api"]
 
+    def test_coverage_by_agent_names_who_wrote_it(self, address: str, owner: Owner) -> None:
+        """Ann wrote six of which three were injected, Bob two of which none, and nobody one that was."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 9, days_ago=40)
+        for number, id_ in enumerate(ids):
+            agent = "ann" if number < 6 else "bob" if number < 8 else None
+            owner.execute("update observations set agent_id = %s where id = %s", (agent, id_))
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", observations=[*ids[:3], ids[8]])
+        owner.execute("update retrieval_ab_logs set injected = true")
+        with health(address, org="org_a", part="coverage", by="agent") as test:
+            assert not test.exception
+            drawn = spec(test)
+            said = " ".join(caption.value for caption in test.caption)
+        assert drawn["layout"]["yaxis"]["ticktext"] == ["ann", "bob", "(no agent)"]
+        last = len(steps(SCOPE)) - 1
+        figures = {
+            y: text
+            for trace in drawn["data"][1:]
+            for x, y, text in zip(numbers(trace["x"]), numbers(trace["y"]), trace["text"], strict=True)
+            if x == last
+        }
+        assert figures == {0: "50", 1: "0", 2: "100"}
+        assert "1 row of 3 without any in the last column." in said
+        assert "largest of" not in said
+
+    def test_coverage_of_more_than_thirty_projects_says_so_and_counts_all(self, address: str, owner: Owner) -> None:
+        """Two observations in each of 30 projects, none injected; five more with one each, all injected: 5 of 65."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 65)
+        for number, id_ in enumerate(ids):
+            project = f"p{number // 2:02}" if number < 60 else f"q{number}"
+            owner.execute("update observations set project_id = %s where id = %s", (project, id_))
+        sample.add_retrieval(owner, "org_a", sample.unchanged(5), name="one", observations=ids[-5:], days_ago=0)
+        owner.execute("update retrieval_ab_logs set injected = true")
+        with health(address, org="org_a", part="coverage", window="7d") as test:
+            assert not test.exception
+            drawn = spec(test)
+            said = [caption.value for caption in test.caption]
+        assert len(drawn["layout"]["yaxis"]["ticktext"]) == 30
+        heat = next(trace for trace in drawn["data"] if trace["type"] == "heatmap")
+        assert [row[-1][2:] for row in heat["customdata"]] == [[0, 2]] * 30
+        assert drawn["layout"]["title"]["text"].endswith(": 7.69 % of what was stored reached an agent")
+        assert "The 30 largest of 35 rows; the title counts all of them." in said
+
     def test_coverage_needs_a_log_of_injections(self, address: str, owner: Owner) -> None:
         plant(owner, 9, size=12)
         owner.execute("alter table retrieval_ab_logs drop column injected")
@@ -269,6 +336,28 @@ class TestParts:
         assert "2 projects aggregated, 1 unchanged since, 1 failed; the longest took 0.25 s." in said
         assert writers[["written", "dropped", "failed", "last_failure"]].to_numpy().tolist() == [[90, 7, 3, "slow"]]
 
+    def test_more_passes_than_a_table_holds_are_cut_after_what_needs_a_hand(self, address: str, owner: Owner) -> None:
+        """500 projects of Acme with a pass, and one of Birch without: Birch stands first, and the last is left out."""
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+        sample.add_observations(owner, "org_b", 1)
+        add_passes(owner, "org_a", [f"p{number:03}" for number in range(500)])
+        owner.execute("update rankscope.aggregation_runs set elapsed_ms = 1234567 where project_id = 'p001'")
+        with health(address, part="runs") as test:
+            assert not test.exception
+            rows = table(test, "passes")
+            said = [caption.value for caption in test.caption]
+        assert rows[["project", "state"]].iloc[0].tolist() == ["api", "✕ never aggregated"]
+        assert (len(rows), rows["project"].iloc[-1]) == (500, "p498")
+        assert rows.set_index("project").loc["p001", "took"] == "1,235 s"
+        assert "The first 500 projects, those that failed or were never aggregated before the others." in said
+        assert (
+            "499 projects aggregated, 0 unchanged since, 0 failed, 1 never looked at; the longest took 1,235 s." in said
+        )
+        with health(address, org="org_a", part="runs") as test:
+            assert len(table(test, "passes")) == 500
+            assert not [caption for caption in test.caption if "The first" in caption.value]
+
     def test_the_system_as_doctor_sees_it(self, address: str, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
         owner.execute("drop index logs_recent")
@@ -278,10 +367,16 @@ class TestParts:
             checks = table(test, "server_checks").set_index("check")
             facts = [frame.value for frame in test.dataframe if list(frame.value.columns) == ["fact", "value"]]
             said = " ".join(code.value for code in test.code)
+            said_below = [caption.value for caption in test.caption]
         assert findings.iloc[0]["state"] != "● ok"
         assert "index logs_recent" in set(findings["name"])
         assert "create index concurrently logs_recent" in said
-        assert list(checks.index) == ["Connections", "Deadlocks"]
+        assert list(checks.index) == ["Connections", "Pool for reading", "Deadlocks"]
+        # one page at a time asks with one connection, of eight and four more
+        assert checks.loc["Pool for reading", ["state", "value"]].tolist() == ["● in order", f"{100 / 12:.3g} %"]
+        assert any(caption.startswith("The server as of ") for caption in said_below)
+        about = pd.concat(facts).set_index("fact")["value"]
+        assert re.fullmatch(r"0 in use, at most 1 of 12 \(.* UTC\)", about["this process's pool for reading"])
         assert checks.loc["Connections", ["state", "bands"]].tolist() == [
             "● in order", "in order up to 70 %, act above 90 %",
         ]  # fmt: skip

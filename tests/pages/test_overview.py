@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,3 +139,59 @@ def test_a_log_too_long_to_fold_is_drawn_from_and_says_so(address: str, owner: O
         test.run()
         assert {metric.label: metric.value for metric in test.metric}["Retrievals"] == "5"
         assert not any("drawn from" in line.value for line in test.markdown)
+
+
+def test_the_cells_of_the_matrix_by_hand(address: str, owner: Owner) -> None:
+    """Every cell of Acme against its arithmetic, and Birch's beside it.
+
+    Two retrievals of Acme log their block of two: in one the third by relevance came second, so that one entered and
+    one left; the other is as it was. That is 100 · 2 / 2 = 100 flips per 100.
+    Its pass found four contradictions in 5 observations, 1 000 · 4 / 5 = 800 ‰; one is resolved, one snoozed until
+    tomorrow and one until yesterday, which is new again beside the one nobody looked at: 2 new.
+    """
+    for name, ranks in (("block moved", sample.swapped(4, 1, 2)), ("block kept", sample.unchanged(4))):
+        retrieval = sample.add_retrieval(owner, "org_a", ranks, name=name)
+        owner.execute("update retrieval_ab_logs set injected = weighted_rank < 2 where retrieval_id = %s", (retrieval,))
+    plant_pass(owner, "org_a", 4)
+    for number, (state, days) in enumerate((("resolved", None), ("snoozed", 1), ("snoozed", -1))):
+        owner.execute(
+            """insert into rankscope.drift_triage (org_id, fingerprint, state, verdict, note, snoozed_until, version,
+                 changed_by) values ('org_a', %s, %s, %s, '', %s, 1, 'ann')""",
+            (
+                f"f{number}", state, "newer" if state == "resolved" else None,
+                days and datetime.now(UTC) + timedelta(days=days),
+            ),
+        )  # fmt: skip
+    plant_pass(owner, "org_b", 0)
+    for org, flag, days in (("org_a", "corroboration_boost_enabled", 120), ("org_b", "feedback_weighting_disabled", 3)):
+        owner.execute(
+            """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor,
+                 source, changed_at) values (%s, gen_random_uuid(), %s, 'absent', 'true', 'a trial', 'ann', 'page',
+                 %s)""",
+            (org, flag, datetime.now(UTC) - timedelta(days=days, hours=1)),
+        )
+    with application(address) as test:
+        table = test.run().dataframe[0].value.set_index("id")
+    assert not test.exception
+    assert list(table["flips"]) == ["100", "—", "—"]
+    assert list(table["alerts"]) == ["2 new · 800 ‰", "0 new", "—"]
+    assert list(table["override"]) == ["stale, 120 d", "3 d", "—"]
+    # seven retrievals of which one has a hole
+    assert list(table["coverage"]) == ["85.7 %", "100 %", "—"]
+
+
+def plant_pass(owner: Owner, org: str, contradictions: int) -> None:
+    """A finished pass that found so many contradictions, after an older one that found nine."""
+    for found in (9, contradictions):
+        (run,) = owner.execute(
+            """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version, contradictions,
+                 finished_at) values (%s, 'api', 'done', 'v', %s, now()) returning id""",
+            (org, found),
+        ).fetchone()  # type: ignore[misc]
+        for place in range(found):
+            owner.execute(
+                """insert into rankscope.contradictions (org_id, run_id, place, fingerprint, older, newer, kind, rule,
+                     overlap, severity, parts, evidence)
+                   values (%s, %s, %s, %s, gen_random_uuid(), gen_random_uuid(), 'value', 'r', 0.5, 1, '{}', '{}')""",
+                (org, run, place, f"f{place}"),
+            )

@@ -166,6 +166,21 @@ class TestSavedViews:
             assert "no login that may write" in texts(test)
             assert not [button for button in test.button if button.key == "view_save"]
 
+    def test_more_views_than_are_listed_are_told(
+        self, cluster: Cluster, store_database: str, address: str, owner: Owner
+    ) -> None:
+        with writing(cluster, store_database, address) as test:
+            who = next(line.value for line in test.text if "local:" in line.value).split(",")[0]
+            for count, told in ((200, False), (1, True)):
+                owner.execute(
+                    """insert into rankscope.saved_views (principal, name, page, query)
+                       select %s, %s || to_char(n, '000'), 'health.py', '' from generate_series(1, %s) n""",
+                    (who, f"view {count}", count),
+                )
+                test.run()
+                assert ("The first 200 of your views, by name." in texts(test)) == told
+                assert len(test.selectbox("view_picked").options) == 200
+
     def test_a_store_without_our_schema_says_so_and_shows_its_pages(self, address: str, owner: Owner) -> None:
         owner.execute("drop table rankscope.saved_views")
         with application(address) as test:
@@ -197,6 +212,53 @@ class TestSearch:
             assert test.query_params["search"] in ("acme", ["acme"])
             test.button("search_close").click().run()
             assert self.rows(test) == []
+
+    def test_an_observation_is_found_by_a_part_of_its_title(self, address: str, owner: Owner) -> None:
+        ids = sample.add_observations(owner, "org_a", 2)
+        owner.execute("update observations set title = 'Where the lanterns are kept' where id = %s", (ids[0],))
+        with application(address, search="the lanterns") as test:
+            assert self.rows(test.run()) == [("observation", str(ids[0]))]
+            assert "among the newest of each organization, 10,000 in all" in texts(test)
+        with application(address, search="the lanterns", org="org_a") as test:
+            assert self.rows(test.run()) == [("observation", str(ids[0]))]
+            assert "among the newest 10,000 of the organization in the sidebar" in texts(test)
+        with application(address, search="the lanterns", org="org_b") as test:
+            assert self.rows(test.run()) == []
+        with application(address, search=str(ids[0])) as test:
+            assert self.rows(test.run()) == [("observation", str(ids[0]))]
+            assert "Titles of observations" not in texts(test)
+
+    def test_a_store_without_titles_says_so_and_finds_the_rest(self, address: str, owner: Owner) -> None:
+        owner.execute("alter table observations drop column title")
+        with application(address, search="acme") as test:
+            assert self.rows(test.run()) == [("organization", "org_a")]
+            assert "Observations could not be read" in texts(test)
+
+    def test_each_of_several_is_opened_without_a_mouse(self, address: str) -> None:
+        with application(address, search="-project") as test:
+            assert self.rows(test.run()) == [("project", "api"), ("project", "api")]
+            picked = test.selectbox("search_picked")
+            assert picked.options == ["project: CANARY-org_a-project (Acme)", "project: CANARY-org_b-project (Birch)"]
+            picked.select_index(1).run()
+            test.button("search_open_one").click().run()
+            assert not test.exception
+            assert test.query_params["org"] in ("org_b", ["org_b"])
+            assert test.query_params["project"] in ("api", ["api"])
+
+    @pytest.mark.parametrize("words", ["a\0b", "x" * 201], ids=["nul", "long"])
+    def test_what_cannot_be_looked_for_is_told(self, address: str, words: str) -> None:
+        with application(address, search=words) as test:
+            assert self.rows(test.run()) == []
+            assert "This cannot be looked for: an id or name has 200 characters at most" in texts(test)
+
+    def test_what_cannot_be_stored_is_told_when_it_is_typed(self, address: str) -> None:
+        with application(address) as test:
+            test.run()
+            test.text_input("search_box").set_value("a\0b").run()
+            assert "This cannot be looked for" in texts(test)
+            test.text_input("search_box").set_value("acme").run()
+            assert "This cannot be looked for" not in texts(test)
+            assert self.rows(test) == [("organization", "org_a")]
 
     def test_foreign_looks_like_unknown(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
         vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")

@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import sqlalchemy as sa
 
-from queries.anything import questions
+from queries.anything import TitledObservations, questions
 from queries.scope import EVERYTHING, Reach, Scope
 from tests import sample
 from tests.hostile import TEXTS
@@ -98,7 +99,87 @@ def test_whatever_is_typed_is_a_valid_search(store: Store, owner: Owner) -> None
 
 
 def test_what_is_no_id_is_not_asked_for(store: Store) -> None:
-    assert set(questions(scope(), "acme", by_retrieval=True)) == {"organization", "project", "alert"}
+    assert set(questions(scope(), "acme", by_retrieval=True)) == {"organization", "project", "alert", "observation"}
+    assert isinstance(questions(scope(), "acme", by_retrieval=True)["observation"], TitledObservations)
     id_ = "6f1d7a60-95a3-4c39-9d52-3ad8dfb7a1a1"
     assert "retrieval" not in questions(scope(), id_, by_retrieval=False)
     assert found(store, id_, scope()) == {}
+
+
+class TestTitles:
+    @pytest.fixture
+    def titled(self, owner: Owner) -> dict[str, list[str]]:
+        """Five observations of each of two organizations, written a day apart; the ids, newest first."""
+        found: dict[str, list[str]] = {}
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+            for number in range(5):
+                (id_,) = sample.add_observations(owner, org, 1, days_ago=number)
+                title = f"Deploys of {org} on day {number}" if number % 2 else f"On day {number}: deploys of {org}"
+                owner.execute("update observations set title = %s where id = %s", (title, id_))
+                found.setdefault(org, []).append(str(id_))
+        return found
+
+    def ids(self, store: Store, words: str, asked: Scope) -> list[str]:
+        return [id_ for _, id_ in found(store, words, asked).get("observation", [])]
+
+    def test_a_part_of_a_title_finds_it_what_begins_so_first_then_the_newest(
+        self, store: Store, titled: dict[str, list[str]]
+    ) -> None:
+        mine = titled["org_a"]
+        assert self.ids(store, "DEPLOYS OF ORG_A", scope()) == [mine[1], mine[3], mine[0], mine[2], mine[4]]
+        assert self.ids(store, "day 3", scope("org_a")) == [mine[3]]
+        assert len(self.ids(store, "deploys", scope())) == 10
+
+    def test_nothing_of_an_organization_out_of_reach(self, store: Store, titled: dict[str, list[str]]) -> None:
+        assert set(self.ids(store, "deploys", scope("org_b"))) == set(titled["org_b"])
+        assert self.ids(store, "org_a", scope("org_b")) == []
+        assert self.ids(store, "deploys", scope("org_c")) == []
+
+    def test_a_chosen_organization_is_looked_through_alone(self, store: Store, titled: dict[str, list[str]]) -> None:
+        chosen = Scope.of_days(EVERYTHING, TODAY - timedelta(days=6), TODAY, "org_b")
+        assert set(self.ids(store, "deploys", chosen)) == set(titled["org_b"])
+
+    def test_no_more_are_looked_through_than_the_bound(
+        self, store: Store, titled: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Of five in all, two organizations have the newest two each; one that is chosen has all five."""
+        monkeypatch.setattr("queries.anything.LOOKED_THROUGH", 5)
+        assert set(self.ids(store, "deploys", scope())) == {*titled["org_a"][:2], *titled["org_b"][:2]}
+        assert self.ids(store, "day 4", scope()) == []
+        chosen = Scope.of_days(EVERYTHING, TODAY - timedelta(days=6), TODAY, "org_a")
+        assert self.ids(store, "day 4", chosen) == [titled["org_a"][4]]
+        monkeypatch.setattr("queries.anything.LOOKED_THROUGH", 1)
+        assert set(self.ids(store, "deploys", scope())) == {titled["org_a"][0], titled["org_b"][0]}
+
+    def test_the_index_of_recent_observations_is_walked(self, store: Store, owner: Owner) -> None:
+        """A thousand rows each of three organizations; with the bound at thirty, ten of each are read and no more."""
+        for org in ("org_a", "org_b", "org_c"):
+            sample.add_organization(owner, org)
+            owner.execute(
+                """insert into observations (org_id, id, project_id, title, content, content_hash, created_at)
+                   select %s, gen_random_uuid(), 'api', 'title ' || n, repeat('words ', 200), n,
+                          now() - n * interval '1 minute' from generate_series(1, 1000) n""",
+                (org,),
+            )
+        owner.execute("vacuum analyze observations")
+        asked = TitledObservations(scope(), "no such title")
+        with store.reading(EVERYTHING) as connection:
+            statement = asked.statement().compile(store.reader, compile_kwargs={"literal_binds": True})
+            said = str(statement).replace("10000", "30").replace(":", "\\:")
+            plan = [row[0] for row in connection.execute(sa.text(f"explain (analyze, costs off) {said}"))]
+        (walked,) = [line for line in plan if " on observations" in line]
+        assert "Index Scan Backward using observations_recent" in walked
+        assert "rows=10.00 loops=3" in walked
+
+    @pytest.mark.parametrize("words", ["%", "day _", "\\"], ids=["any", "one", "escape"])
+    @pytest.mark.usefixtures("titled")
+    def test_signs_of_a_pattern_are_letters(self, store: Store, words: str) -> None:
+        assert self.ids(store, words, scope()) == []
+
+    def test_what_is_archived_is_not_found_by_its_title(
+        self, store: Store, owner: Owner, titled: dict[str, list[str]]
+    ) -> None:
+        owner.execute("update observations set status = 'archived' where id = %s", (titled["org_a"][3],))
+        assert self.ids(store, "day 3", scope("org_a")) == []
+        assert self.ids(store, titled["org_a"][3], scope("org_a")) == [titled["org_a"][3]]

@@ -79,7 +79,19 @@ class TestTogether:
         ],
     )
     def test_the_server_is_read_by_its_own_bands(self, counts: dict[str, float], bands: list[str]) -> None:
-        assert [each.band for each in judged(counts, SERVER_CHECKS)] == bands
+        found = {each.check.name: each.band for each in judged(counts, SERVER_CHECKS)}
+        assert [found[name] for name in ("connections", "lag", "deadlocks")] == bands
+
+    @pytest.mark.parametrize(
+        ("reading", "writing", "bands"), [(8, 3, ["good", "good"]), (10, 4, ["watch", "red"]), (11, 4, ["red", "red"])]
+    )
+    def test_a_pool_is_read_by_the_most_that_were_in_use_at_once(
+        self, reading: int, writing: int, bands: list[str]
+    ) -> None:
+        """Of twelve: the eight that are kept are in order, ten is watched at 83 %, eleven is 92 %; of four, all."""
+        counts = {"reading_most": reading, "reading_room": 12, "writing_most": writing, "writing_room": 4}
+        found = {each.check.name: each.band for each in judged(counts, SERVER_CHECKS)}
+        assert [found[name] for name in ("reading", "writing")] == bands
 
 
 def work(name: str, judged_: int, accepted: int, tokens: float) -> BudgetRow:

@@ -199,7 +199,7 @@ class TestWhoMay:
     def test_a_protected_flag_is_shown_and_not_changed(
         self, store: Store, owner: Owner, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        shown = KnownFlag(WEIGHTING, "x", "off", "x", (("on", "x"),), protected=True)
+        shown = KnownFlag(WEIGHTING, "x", "off", "x", "x", (("on", "x"),), protected=True)
         monkeypatch.setattr(registry, "FLAGS", (shown, *FLAGS[1:]))
         assert make(store, MINE, set_flag("absent", "on")).sentence == PROTECTED
         assert live_and_audited(owner) == ("absent", None)

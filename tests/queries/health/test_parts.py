@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import pandas as pd
 import pytest
 
-from queries.health.budget import BudgetUse
-from queries.health.coverage import By, Coverage, steps
+from queries.health.budget import WORK_TYPES, BudgetUse
+from queries.health.coverage import ROWS, By, Coverage, steps
 from queries.health.top import SHOWN, Kind, TopObservations
 from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape
@@ -107,12 +107,29 @@ def test_budgets_equal_the_slow_answer(store: Store, owner: Owner) -> None:
         found = store.ask(BudgetUse(scope))
         got = {
             None if pd.isna(row["work_type"]) else row["work_type"]: Counter(
-                {name: int(row[name]) for name in found.columns[1:]}
+                {name: int(row[name]) for name in found.columns[1:-1]}
             )
             for row in found.to_dict("records")
         }
         assert got == sums
         assert all(sums.values())
+        assert set(found["work_types"]) == {len(sums)}
+
+
+def test_more_work_types_than_are_asked_for_are_counted(store: Store, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a")
+    for number in range(WORK_TYPES + 3):
+        owner.execute(
+            "insert into sessions (org_id, id, work_type, created_at) values ('org_a', %s, %s, %s)",
+            (f"s{number}", f"w{number:02}", NOW),
+        )
+        owner.execute(
+            """insert into context_injection_logs (org_id, retrieval_id, session_id, token_budget, tokens_used,
+                 candidates, created_at) values ('org_a', gen_random_uuid(), %s, 9, 9, 9, %s)""",
+            (f"s{number}", NOW),
+        )
+    found = store.ask(BudgetUse(ONE))
+    assert (len(found), set(found["work_types"])) == (40, {43})
 
 
 @pytest.mark.parametrize("by", get_args(By))
@@ -142,6 +159,25 @@ def test_coverage_equals_the_slow_answer(store: Store, owner: Owner, by: By) -> 
         }  # fmt: skip
         assert got == expected
         assert any(cell[1] for cell in expected.values())
+        for row in found.to_dict("records"):
+            cells = [cell for (_, _, step), cell in expected.items() if step == row["step"]]
+            assert (row["all_stored"], row["all_injected"]) == (sum(c[0] for c in cells), sum(c[1] for c in cells))
+            assert row["names"] == len(cells)
+
+
+def test_coverage_counts_what_lies_beyond_the_largest(store: Store, owner: Owner) -> None:
+    """Two observations in each of 30 projects, none injected; one each in five more, all injected: 5 of 65."""
+    sample.add_organization(owner, "org_a")
+    ids = sample.add_observations(owner, "org_a", 2 * ROWS + 5)
+    for number, id_ in enumerate(ids):
+        project = f"p{number // 2:02}" if number < 2 * ROWS else f"q{number}"
+        owner.execute("update observations set project_id = %s where id = %s", (project, id_))
+    sample.add_retrieval(owner, "org_a", sample.unchanged(5), name="one", observations=ids[-5:])
+    owner.execute("update retrieval_ab_logs set injected = true")
+    found = store.ask(Coverage(SCOPES["days"]))
+    last = found[found["step"] == found["step"].max() - 1]
+    assert (len(last), int(last["injected"].sum()), int(last["stored"].sum())) == (30, 0, 60)
+    assert last[["all_injected", "all_stored", "names"]].drop_duplicates().to_numpy().tolist() == [[5, 65, 35]]
 
 
 class TestSteps:

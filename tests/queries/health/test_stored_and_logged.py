@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from queries.health.logged import LogIntegrity, LostRetrievals, Passes
+from queries.health.logged import LogIntegrity, LostRetrievals
+from queries.health.passes import Aggregated, Passes
 from queries.health.stored import Duplicates, Usage, VectorGaps, Weights
 from queries.scope import EVERYTHING, Reach, Scope
 from tests import sample
@@ -119,29 +120,11 @@ def test_every_count_equals_the_slow_answer(store: Store, owner: Owner, seed: in
     assert met >= {"lopsided", "repeated", "unusable", "lost", "sound"}
 
 
-class TestPasses:
-    def test_the_newest_result_and_the_failure_of_each_project(self, store: Store, owner: Owner) -> None:
-        plant(owner, 1, size=30)
-        found = store.ask(Passes(SCOPES["one"]))
-        assert [None if name is None else str(name) for name in found["project_id"].astype(object)][:2] == [
-            "api",
-            "web",
-        ]
-        assert found["project_id"].isna().tolist() == [False, False, True]
-        assert found["clustered"].tolist()[:2] == [12, 12]
-        assert found["finished_at"].tolist()[0] == NOW - timedelta(hours=2)
-        assert found["error"].isna().tolist() == [True, True, False]
-        assert found["finished_at"].isna().tolist() == [False, False, True]
-
-    def test_a_project_of_the_scope_alone(self, store: Store, owner: Owner) -> None:
-        plant(owner, 1, size=30)
-        assert store.ask(Passes(SCOPES["project"]))["project_id"].tolist() == ["api"]
-
-
 def test_an_empty_store_gives_typed_frames_without_rows(store: Store) -> None:
     for question in (
         Duplicates(SCOPES["all"]), Weights(SCOPES["all"]), VectorGaps(SCOPES["all"]), Usage(SCOPES["all"]),
         LogIntegrity(SCOPES["all"]), LostRetrievals(SCOPES["all"]), Passes(SCOPES["all"]),
+        Aggregated(SCOPES["all"]),
     ):  # fmt: skip
         found = store.ask(question)
         assert found.empty
@@ -151,7 +134,7 @@ def test_an_empty_store_gives_typed_frames_without_rows(store: Store) -> None:
 def test_nothing_of_another_organization_counts(store: Store, owner: Owner) -> None:
     plant(owner, 3, size=30)
     mine = Scope.of_days(Reach.of(frozenset({"org_a"})), FIRST, TODAY)
-    for kind in (Duplicates, Weights, VectorGaps, Usage, LogIntegrity, LostRetrievals, Passes):
+    for kind in (Duplicates, Weights, VectorGaps, Usage, LogIntegrity, LostRetrievals, Passes, Aggregated):
         assert set(store.ask(kind(mine))["org_id"]) == {"org_a"}
 
 

@@ -1,0 +1,89 @@
+"""The map of work types: the frontier, where it is divided, and each mark with its interval."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from charts.budget import LONGEST_LABEL, LOOKS, pareto
+
+CENTRE = (250.0, 0.6)
+
+
+def points(*rows: tuple[str, str, float, float]) -> pd.DataFrame:
+    """Work types by name, zone, tokens and share; intervals of ten tokens and ten points to either side."""
+    return pd.DataFrame(
+        [
+            {
+                "name": name,
+                "zone": zone,
+                "judged": 40,
+                "tokens": tokens,
+                "tokens_low": tokens - 10,
+                "tokens_high": tokens + 10,
+                "accepted": share,
+                "accepted_low": share - 0.1,
+                "accepted_high": share + 0.1,
+            }
+            for name, zone, tokens, share in rows
+        ]
+    )
+
+
+FOUR = points(
+    ("chore", "efficient", 100, 0.7), ("feature", "generous", 400, 0.9), ("fix", "starved", 200, 0.5),
+    ("<b>x</b>", "wasteful", 500, 0.4),
+)  # fmt: skip
+
+
+def test_the_frontier_is_a_staircase_from_the_cheapest() -> None:
+    (line,) = [trace for trace in pareto(FOUR, [(100, 0.7), (400, 0.9)], CENTRE).data if trace.mode == "lines"]
+    assert list(line.x) == [100, 400]
+    assert list(line.y) == pytest.approx([70, 90])
+    assert line.line.shape == "hv"
+
+
+def test_the_map_is_divided_at_the_mean_of_all_sessions() -> None:
+    upright, level = pareto(FOUR, [], CENTRE).layout.shapes
+    assert (upright.x0, upright.x1, upright.yref) == (250, 250, "y domain")
+    assert (level.y0, level.y1, level.xref) == (60, 60, "x domain")
+
+
+def test_each_zone_has_its_own_mark_with_both_whiskers() -> None:
+    marks = {trace.name: trace for trace in pareto(FOUR, [], CENTRE).data if "markers" in trace.mode}
+    assert list(marks) == ["efficient", "generous", "starved", "wasteful"]
+    assert len({trace.marker.symbol for trace in marks.values()}) == 4
+    for zone, (colour, symbol) in LOOKS.items():
+        assert (marks[zone].marker.color, marks[zone].marker.symbol) == (colour, symbol)
+    fix = marks["starved"]
+    assert (list(fix.x), list(fix.y)) == ([200], [50])
+    assert (list(fix.error_x.array), list(fix.error_x.arrayminus)) == ([10], [10])
+    assert [*fix.error_y.array, *fix.error_y.arrayminus] == pytest.approx([10, 10])
+    assert list(fix.customdata[0]) == ["fix", 190, 210, pytest.approx(40), pytest.approx(60), 40]
+
+
+def test_a_name_is_shown_literally_and_cut_where_it_is_long() -> None:
+    drawn = pareto(points(("<b>x</b>", "wasteful", 1, 0.4), ("n" * 30, "wasteful", 2, 0.5)), [], CENTRE)
+    (marks,) = [trace for trace in drawn.data if trace.name == "wasteful"]
+    assert marks.text[0].startswith("&lt;b>")
+    assert marks.text[1] == "n" * (LONGEST_LABEL - 1) + "…"
+    assert marks.customdata[1][0] == "n" * 30
+
+
+@pytest.mark.parametrize(
+    ("cut_at", "said"),
+    [
+        (None, "2 of 4 work types are on the frontier"),
+        (40, "Of the 40 most frequent work types: 2 of 4 drawn are on the frontier"),
+    ],
+)
+def test_the_title_says_of_how_many_it_speaks(cut_at: int | None, said: str) -> None:
+    title = pareto(FOUR, [(100, 0.7), (400, 0.9)], CENTRE, cut_at).layout.title.text
+    assert title.replace("<br>", " ") == f"{said}; 1 cost more than most and are accepted less"
+
+
+def test_nothing_is_drawn_beyond_the_edges_of_a_share() -> None:
+    """From 100 − 10 to 500 + 10 tokens with 12 % of room; shares end at 104 so that a mark at 100 stays whole."""
+    drawn = pareto(points(("a", "efficient", 100, 0.7), ("b", "generous", 500, 1.0)), [], CENTRE)
+    assert list(drawn.layout.xaxis.range) == pytest.approx([90 - 0.12 * 420, 510 + 0.12 * 420])
+    assert drawn.layout.yaxis.range[1] == 104
