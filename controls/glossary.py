@@ -118,9 +118,7 @@ INJECTION_RATE = (
     "Candidates that were injected, of all logged. Above 70 % nearly all that is found fits the budget; "
     "40 to 70 % is usual; below 40 % the budget decides more than the ranking."
 )
-TOP_ONE_CHANGED = (
-    "Share of comparable retrievals whose first observation would have been another without feedback weights."
-)
+TOP_ONE_CHANGED = "Share of comparable retrievals whose first observation would be another without feedback."
 WEIGHT_DOMINANCE = (
     "Within a retrieval var(ln weight) / (var(ln weight) + var(ln score)), averaged: how much of the "
     "spread of the weighted score is the weight's. Above 0.5 weights order more than relevance does."
@@ -199,10 +197,7 @@ RANK_REPLAYED = "As logged → under these settings, from 1."
 WEIGHT_CHANGE = "0 is an exact tie."
 EFFECTIVE_SAMPLE = "How many sessions of equal weight would say as much: (Σ weight)² / Σ weight²."
 LARGEST_WEIGHT = "What the least likely of the matching sessions counts for, before it is clipped."
-CLIPPED = (
-    f"Share of the matching sessions whose weight is above {CLIP:g} and counts as {CLIP:g}: each pulls the estimate "
-    "off a little."
-)
+CLIPPED = f"Share of sessions whose weight is above {CLIP:g} and counts as {CLIP:g}: each pulls the estimate off a bit."
 MEAN_WEIGHT = "1 but for chance where the log could have tried all that these settings choose."
 WEIGHTING_REPLAYED = "Exact in both directions: relevance and weight are logged either way."
 NORMALISE = "Min–max spreads relevance over 0–1 first, so that weights do not dominate. Documented: none."
@@ -222,17 +217,13 @@ NEAR_BY = (
     "SimHash compares words, bit by bit (documented). Embedding compares meaning: it finds the same said in other "
     "words, and also takes an opposite for the same more often."
 )
-LEAST_COSINE = (
-    f"Vectors with at least this cosine say the same. Documented as Memsense's duplicate threshold: {SAME_COSINE:g}."
-)
+LEAST_COSINE = f"Vectors with at least this cosine say the same. Documented, as Memsense's duplicates: {SAME_COSINE:g}."
 CLUSTERS = (
     "Groups of two observations or more that say the same, inside one project. Chained: two members lie further apart "
     "than the threshold, joined only by those between them."
 )
 CORROBORATED = f"Observations that are in a cluster, of the newest {LIMIT:,}."
-INDEPENDENT = (
-    "Clusters that two agents or more stand behind. The rest is one agent repeating itself, or names no agent."
-)
+INDEPENDENT = "Clusters that two agents or more stand behind. In the rest one agent repeats itself, or none is named."
 DISPUTED = "Clusters in which a member contradicts the canonical: near in words, opposite in what they say."
 BOOSTED_SHARE = (
     "Retrievals of the window with a candidate that is in a cluster today, as the sliders stand. Beside it: those that "
@@ -256,9 +247,7 @@ EITHER_AGENT = "On either side."
 ALERTS_LISTED = "Alerts that pass the filters, of all at this threshold."
 ALERTS_NEW = "Of all alerts at this threshold, those that nobody has looked at, or whose text changed since."
 ALERTS_REACHED = "Open alerts of which at least one statement was injected in the window."
-ALERTS_BOTH = (
-    "Open alerts of which both statements were injected into one session of the window: its agent had to choose."
-)
+ALERTS_BOTH = "Open alerts of which both statements were injected into one session: its agent had to choose."
 ALERTS_CONFIRMED = (
     "Of this organization's judged alerts that are found at this threshold, the share that was resolved and not "
     "dismissed as a false positive: how often an alert was worth raising. Shown from ten verdicts on."
