@@ -45,6 +45,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/links.py": {"heading.explained"},
         "controls/messages.py": {"labels", "more", "what"},
         "controls/observation/lists.py": {"labels"},
+        "controls/opening.py": {"what"},
         "controls/inspector/pipeline.py": {"ignored"},
         "controls/inspector/pipeline_parts.py": {"label"},
         "controls/scope.py": {"label"},
