@@ -108,6 +108,32 @@ class PooledReads(RuleBasedStateMachine):
 
 
 class TestPool:
+    def test_a_scope_ends_with_its_transaction_also_when_that_is_committed(
+        self, store: Store, owner: Connection
+    ) -> None:
+        sample.add_organization(owner, "org_a")
+        with store.reading(Reach(("org_a",))) as connection:
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
+            connection.commit()
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 0
+
+    def test_a_scope_for_the_session_would_leak(self, cluster: Cluster, store_database: str, owner: Connection) -> None:
+        """Why the setting is local to its transaction: the next user of the connection would inherit it."""
+        sample.add_organization(owner, "org_a")
+        engine = make_engine(cluster.url("dash_read", store_database), name="leak", pool=1, overflow=0)
+        with engine.connect() as connection:
+            connection.execute(text("""select set_config('dash.orgs', '["org_a"]', false)"""))
+            connection.commit()
+        with engine.connect() as connection:
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
+        engine.dispose()
+        store = Store(make_engine(cluster.url("dash_read", store_database), name="sound", pool=1, overflow=0))
+        with store.reading(Reach(("org_a",))) as connection:
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
+        with store.reader.connect() as connection:
+            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 0
+        store.close()
+
     @pytest.mark.parametrize("examples", [100, pytest.param(1000, marks=pytest.mark.long)])
     @pytest.mark.timeout(900)
     def test_no_interleaving_shows_a_row_of_another_scope(
@@ -134,32 +160,6 @@ class TestPool:
             )
         finally:
             store.close()
-
-    def test_a_scope_ends_with_its_transaction_also_when_that_is_committed(
-        self, store: Store, owner: Connection
-    ) -> None:
-        sample.add_organization(owner, "org_a")
-        with store.reading(Reach(("org_a",))) as connection:
-            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
-            connection.commit()
-            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 0
-
-    def test_a_scope_for_the_session_would_leak(self, cluster: Cluster, store_database: str, owner: Connection) -> None:
-        """Why the setting is local to its transaction: the next user of the connection would inherit it."""
-        sample.add_organization(owner, "org_a")
-        engine = make_engine(cluster.url("dash_read", store_database), name="leak", pool=1, overflow=0)
-        with engine.connect() as connection:
-            connection.execute(text("""select set_config('dash.orgs', '["org_a"]', false)"""))
-            connection.commit()
-        with engine.connect() as connection:
-            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
-        engine.dispose()
-        store = Store(make_engine(cluster.url("dash_read", store_database), name="sound", pool=1, overflow=0))
-        with store.reading(Reach(("org_a",))) as connection:
-            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 1
-        with store.reader.connect() as connection:
-            assert connection.execute(text("select count(*) from organizations")).scalar_one() == 0
-        store.close()
 
 
 class TestReading:
