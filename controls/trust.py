@@ -59,6 +59,11 @@ def _behind(trust: Trust) -> str:
     return behind if trust.share >= WHOLE else f"≈ {behind}, {in_part(trust.share, trust.retrievals)}"
 
 
+def share_read(of_pages: float, drawn: float, retrievals: float) -> float:
+    """The share of a log that figures rest on: of the pages drawn, less where not all retrievals on them were kept."""
+    return min(of_pages, drawn / retrievals) if retrievals else of_pages
+
+
 def in_part(share: float, retrievals: float) -> str:
     """That figures are drawn from a part of the log, and to how many points a share of all retrievals is good."""
     drawn = max(retrievals * share, 1.0)

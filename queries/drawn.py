@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, Double, and_, cast, func, literal, select, tablesample, text
+from sqlalchemy import BigInteger, Double, Text, and_, cast, func, literal, select, tablesample, text
 
 from queries import schema
 
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 WHOLE = 1.0
 FOLDED = 1_000_000  # log rows that every organization's figures are counted from within their limit
-DRAWN = 300_000  # of a longer log: enough that shares of all organizations together are good to about a point
-SEED = 7  # the same pages for every question, so that their answers agree
+PAGED = 300_000  # rows on the pages that are read of a longer log
+KEPT = 5_000  # of the window's retrievals found there, read whole: shares of all together are good to about two points
+SEED = 7  # the same pages and retrievals for every question, so that their answers agree
 
 SMALLEST = 0.0001  # of the pages: fewer would be none of them
+CHANCES = 2**20  # steps of the share of retrievals that are kept
 
 # The planner's estimate, which costs nothing; none for a log that was never analysed. Only what keeps its rows itself
 # has pages to draw, and only where every row names its retrieval can that be read whole.
@@ -39,21 +41,33 @@ def log_length(connection: Connection) -> int:
 
 def share_of(length: int) -> float:
     """The share of the pages of a log of so many rows that figures of all organizations are drawn from."""
-    return WHOLE if length <= FOLDED else max(round(DRAWN / length, 4), SMALLEST)
+    return WHOLE if length <= FOLDED else max(round(PAGED / length, 4), SMALLEST)
 
 
-def retrievals_drawn(scope: Scope, share: float) -> Subquery:
-    """The retrievals of a scope with a row on the pages drawn, and how many of their rows stand there.
+def retrievals_drawn(scope: Scope, share: float, since: datetime | None = None) -> Subquery:
+    """Some of a scope's retrievals with a row on the pages drawn, how many of their rows stand there, and their share.
 
-    Pages are drawn and not rows: reading one row costs its whole page.
+    Pages are drawn and not rows: reading one row costs its whole page. Where a window has more retrievals on them than
+    are worth reading, an even share of them is kept, chosen by their ids. ``since`` is where the window begins that is
+    to have that many, if the scope begins before it.
     """
     pages = tablesample(schema.retrieval_ab_logs, func.system(100 * share), "pages", seed=literal(SEED))
-    return (
-        select(pages.c.org_id, pages.c.retrieval_id, func.count().label("seen"))
+    found = (
+        select(
+            pages.c.org_id,
+            pages.c.retrieval_id,
+            func.count().label("seen"),
+            func.max(pages.c.created_at).label("at"),
+        )
         .where(scope.where(pages))
         .group_by(pages.c.org_id, pages.c.retrieval_id)
-        .subquery("drawn")
+        .subquery("found")
     )
+    inside = func.count().filter(found.c.at >= (since or scope.since)).over()
+    kept = func.least(1.0, KEPT / func.nullif(cast(inside, Double), 0.0), type_=Double)
+    counted = select(found.c.org_id, found.c.retrieval_id, found.c.seen, kept.label("kept")).subquery("counted")
+    chance = func.hashtextextended(cast(counted.c.retrieval_id, Text), SEED, type_=BigInteger).bitwise_and(CHANCES - 1)
+    return select(*counted.c).where(chance < counted.c.kept * CHANCES).subquery("drawn")
 
 
 def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:
@@ -68,13 +82,20 @@ def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:
 
 
 def stands_for(log: FromClause, share: float) -> list[ColumnElement[Any]]:
-    """How many retrievals a drawn one stands for: the share of its rows that was seen over the share of pages read.
+    """The part of a drawn retrieval that was seen, and how many it stands for: that part over the share that was read.
 
     The longer a retrieval the likelier it is drawn, and the less it then stands for: the sums are true on average.
     """
     if share >= WHOLE:
         return []
-    return [(cast(func.max(log.c.seen), Double) / func.count() / share).label("stands_for")]
+    part = cast(func.max(log.c.seen), Double) / func.count()
+    return [part.label("part"), (part / share / func.max(log.c.kept)).label("stands_for")]
+
+
+def drawn(each: FromClause, share: float) -> ColumnElement[int]:
+    """How many whole retrievals the parts that were seen make: what the figures can be no better than."""
+    number: ColumnElement[Any] = func.count() if share >= WHOLE else func.greatest(func.round(func.sum(each.c.part)), 1)
+    return cast(number, BigInteger)
 
 
 def newest_logged(scope: Scope) -> ColumnElement[datetime | None]:
@@ -104,6 +125,13 @@ def averaged(
         mean: Any = func.avg(of)
         return cast(mean if only is None else mean.filter(only), Double)
     return _weighed(each, only, of) / func.nullif(_weighed(each, only), 0.0)
+
+
+def summed(each: FromClause, share: float, only: ColumnElement[bool], of: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The sum over retrievals: of those drawn, their mean for as many as there are said to be, which keeps the mean."""
+    if share >= WHOLE:
+        return func.coalesce(cast(func.sum(of).filter(only), Double), 0.0)
+    return func.coalesce(averaged(each, share, only, of) * counted(each, share, only), 0.0)
 
 
 def _weighed(

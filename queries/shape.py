@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from sqlalchemy import and_, cast, false, func, literal, literal_column, null, select, text, true
@@ -14,6 +14,8 @@ from queries.drawn import WHOLE, log_length, retrievals_drawn, share_of, whole_r
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
 
     from queries.scope import Scope
@@ -70,20 +72,23 @@ class LogShape:
         """How likely a row's retrieval was to get the order it got, where the store has a column for it."""
         return cast(literal_column("retrieval_ab_logs.propensity") if self.propensity else null(), Double)
 
-    def rows(self, scope: Scope, only: str | None = None, share: float = WHOLE) -> Subquery:
+    def rows(
+        self, scope: Scope, only: str | None = None, share: float = WHOLE, since: datetime | None = None
+    ) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
 
         Without ``retrieval_id`` a retrieval is (session, query text), the only key that 001 offers; without
         ``created_at`` its time is its session's. ``only`` names one retrieval, found whatever the window; of a
-        ``share`` of the log only the retrievals drawn are read, each whole, with how many of its rows were ``seen``.
+        ``share`` of the log only the retrievals drawn are read, each whole, with how many of its rows were ``seen``;
+        ``since`` as ``retrievals_drawn`` has it.
         """
         logs: FromClause = schema.retrieval_ab_logs
-        more: list[ColumnElement[int]] = []
+        more: list[ColumnElement[Any]] = []
         source = logs
         if share < WHOLE:
-            drawn = retrievals_drawn(scope, share)
+            drawn = retrievals_drawn(scope, share, since)
             logs = whole_retrievals(drawn, [*DOCUMENTED_LOG_COLUMNS, *self._added()])
-            source, more = drawn.join(logs, true()), [drawn.c.seen]
+            source, more = drawn.join(logs, true()), [drawn.c.seen, drawn.c.kept]
         at: ColumnElement[object] = logs.c.created_at
         if not self.created_at:
             sessions = schema.sessions

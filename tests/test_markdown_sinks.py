@@ -82,8 +82,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/health/change.py": {
             "_also(): passage(accepted)", "change(each)", "passage(each)", "shown(each.measure, each.now)",
         },
-        "controls/impact/findings.py": {"cell", "deepest", "top"},
-        "controls/impact/measures.py": {"measure.change(value, measure.of.value(then))", "measure.shown(value)"},
+        "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
+        "controls/impact/measures.py": {"about", "measure.change(value, measure.of.value(then))", "measure.shown(value)"},
         "controls/impact/parts.py": {"found.changed", "found.kept", "moved", "moved[moved['places'] < 0].iloc"},
         "controls/impact/retrieval.py": {"deepest"},
         "controls/inspector/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
@@ -100,7 +100,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_alarms(): trust.complete", "_alarms(): trust.repeated", "_alarms(): trust.retrievals",
             "_alarms(): trust.unusable",
         },
-        "pages/feedback_impact.py": {"findings.flips(found.now)"},
+        "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},
     },
 }  # fmt: skip
 # Knobs are given the widget that draws them, and an outcome the box that suits it.

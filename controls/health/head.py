@@ -13,7 +13,7 @@ from controls.address import said, say
 from controls.figures import Figure, in_a_row
 from controls.health.words import SIGNS, change, limits, shown
 from controls.messages import counted
-from controls.trust import Trust
+from controls.trust import Trust, share_read
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared
@@ -88,7 +88,7 @@ def trust_of(memory: Memory, shape: LogShape, scope: Scope) -> Trust:
         retrievals=retrievals,
         complete=int(memory.counts["complete"]) if "complete" in memory.counts else None,
         degraded=tuple(degraded),
-        share=shape.share(scope),
+        share=share_read(shape.share(scope), memory.counts.get("drawn", 0), retrievals or 0),
         **counts,
     )
 

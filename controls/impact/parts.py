@@ -20,10 +20,16 @@ CAVEAT = (
     "This compares, it does not explain: feedback changes the block where observations have a history, "
     "and such sessions differ in more than that."
 )
+DRAWN = (
+    "These are the sessions of the retrievals that were drawn, and a session counts as changed by those alone: where "
+    "another of its retrievals was changed it stands on the wrong side, which makes a difference look smaller."
+)
 
 
-def movers(moved: pd.DataFrame) -> None:
+def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
     """The observations that feedback moved most: up on top, down below."""
+    if drawn:
+        st.caption("Counted in the retrievals that were drawn, and not estimated: what others moved is not known here.")
     if moved.empty:
         st.info("Feedback moved no observation in this selection.", icon=":material/search_off:")
         return
@@ -77,10 +83,12 @@ def bars(found: OutcomeComparison) -> dict[str, dict[str, tuple[float, float, fl
     }
 
 
-def behind_outcomes(found: OutcomeComparison) -> None:
+def behind_outcomes(found: OutcomeComparison, *, drawn: bool = False) -> None:
     """How many sessions stand behind each side, and what is missing where a side has too few."""
     for side, mix in zip(SIDES, (found.changed, found.kept), strict=True):
         st.caption(f"{counted(mix.judged, 'session')} where {side}{_open(mix)}{_collecting(mix)}.")
+    if drawn:
+        st.caption(DRAWN)
     st.caption(CAVEAT)
 
 

@@ -14,7 +14,7 @@ from controls.figures import Figure, in_a_row
 from controls.links import enter_column
 from controls.messages import MISSING, compared, counted, digits, number, percent
 from controls.overview import matrix
-from controls.trust import Trust
+from controls.trust import Trust, share_read
 from queries.drawn import WHOLE
 from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.retrievals import TOP
@@ -52,7 +52,7 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
         newest=None if pd.isna(newest) else newest.to_pydatetime(),
         rows=int(overview["log_rows"].sum()),
         degraded=tuple(degraded),
-        share=shape.share(scope),
+        share=share_read(shape.share(scope), overview["drawn"].sum(), totals["retrievals"]),
         **totals,
     )
 

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, and_, cast, exists, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
-from queries.drawn import WHOLE, counted, newest_logged, stands_for
+from queries.drawn import WHOLE, counted, drawn, newest_logged, stands_for
 from queries.engine import AGGREGATE, LIST
 from queries.retrievals import POOL, folded, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
@@ -31,6 +31,7 @@ class LogRow:
 
     org_id: str
     retrievals: int
+    drawn: int
     log_rows: int
     complete: int
     sound: int
@@ -46,7 +47,8 @@ class LogIntegrity:
     """Retrievals logged whole, those sound besides, and those whose rank changes do not add up to zero.
 
     Both rank columns are permutations of the same places, so their differences sum to zero; any other sum is proof
-    that rows were lost or changed.
+    that rows were lost or changed. Of a log too long to be folded whole they are estimates, made of as many as were
+    ``drawn``.
     """
 
     scope: Scope
@@ -64,6 +66,7 @@ class LogIntegrity:
         found = select(
             each.c.org_id,
             count().label("retrievals"),
+            drawn(each, share).label("drawn"),
             count(of=each.c.candidates).label("log_rows"),
             count(each.c.complete).label("complete"),
             count(sound(each)).label("sound"),

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import BigInteger, and_, case, cast, func, select
 
 from queries import schema
+from queries.drawn import WHOLE
 from queries.engine import AGGREGATE
 from queries.impact import folding
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, Select
 
     from queries.impact.selection import Selection
     from queries.scope import Scope
@@ -46,7 +47,8 @@ class ListedRow:
 class ListedRetrievals:
     """The comparable retrievals with most flips and places moved; ``cell`` keeps those with a candidate at those ranks.
 
-    ``cell`` is (unweighted, weighted), from 0 as the log counts.
+    ``cell`` is (unweighted, weighted), from 0 as the log counts. Of a log too long to be folded whole they are those
+    drawn, and ``total`` is an estimate of how many there are in all.
     """
 
     selection: Selection
@@ -79,9 +81,12 @@ class ListedRetrievals:
         sessions = schema.sessions
         its_session = and_(sessions.c.org_id == each.c.org_id, sessions.c.id == each.c.session_id)
         flips = case((folding.has_known_block(each), folding.block_flips(each)))
+        number: ColumnElement[Any] = func.count().over()
+        if self.selection.share < WHOLE:
+            number = cast(func.round(func.sum(each.c.stands_for).over()), BigInteger)
         return (
             select(
-                func.count().over(),
+                number,
                 each.c.org_id,
                 each.c.retrieval,
                 each.c.at,

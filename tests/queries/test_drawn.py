@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from queries.drawn import DRAWN, FOLDED, WHOLE
+from queries.drawn import FOLDED, PAGED, WHOLE
 from queries.health.logged import LogIntegrity
 from queries.overview import DailyRetrievals, Overview
 from queries.scope import EVERYTHING, Reach, Scope
@@ -48,7 +48,7 @@ def logged(owner: Owner) -> None:
 
 
 def test_only_a_long_log_is_drawn_from_and_never_for_one_organization() -> None:
-    assert LONG.share(WINDOW) == round(DRAWN / (FOLDED + 1), 4) == 0.3
+    assert LONG.share(WINDOW) == round(PAGED / (FOLDED + 1), 4) == 0.3
     assert LONG.share(ONE) == LogShape(length=FOLDED).share(WINDOW) == WHOLE
     assert LogShape(retrieval_id=False, length=FOLDED + 1).share(WINDOW) == WHOLE
     assert LogShape(created_at=False, length=FOLDED + 1).share(WINDOW) == WHOLE

@@ -71,7 +71,7 @@ def slowly(tables: dict[str, pd.DataFrame], scope: Scope) -> dict[str, dict[Any,
         found["Usage"][org] = counts
     for org, rows in log.groupby("org_id"):
         counts = dict.fromkeys(
-            ("retrievals", "log_rows", "complete", "sound", "lopsided", "truncated", "repeated", "unusable"), 0
+            ("retrievals", "drawn", "log_rows", "complete", "sound", "lopsided", "truncated", "repeated", "unusable"), 0
         )
         for _, each in rows.groupby("retrieval_id"):
             size = len(each)
@@ -79,6 +79,7 @@ def slowly(tables: dict[str, pd.DataFrame], scope: Scope) -> dict[str, dict[Any,
             twice = each["observation_id"].nunique() < size
             bad = int((~each["relevance_score"].map(math.isfinite)).sum())
             counts["retrievals"] += 1
+            counts["drawn"] += 1
             counts["log_rows"] += size
             counts["complete"] += whole
             counts["sound"] += whole and not twice and not bad
