@@ -57,7 +57,8 @@ class Overview:
     ``measured`` counts retrievals logged whole, each observation once and with finite scores, while weighting was on:
     only these can say whether feedback moved the top 5. ``overlap`` is the sum of their RBO; ``flips`` counts who
     entered or left a block through feedback, over the ``block_known`` of them whose block is logged. Of a log
-    too long to be folded whole, what is counted of retrievals is an estimate, made of as many as were ``drawn``.
+    too long to be folded whole, what is counted of retrievals is an estimate; ``drawn`` is how many of the measured
+    they rest on.
     """
 
     scope: Scope
@@ -120,7 +121,7 @@ class Overview:
             select(
                 each.c.org_id,
                 count().label("retrievals"),
-                drawn(each, share).label("drawn"),
+                drawn(each, share, measured).label("drawn"),
                 count(of=each.c.candidates).label("log_rows"),
                 count(each.c.complete).label("complete"),
                 count(measured).label("measured"),

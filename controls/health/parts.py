@@ -12,7 +12,8 @@ from controls import links
 from controls.address import not_understood, said
 from controls.health import head
 from controls.loading import load, shape
-from controls.messages import MISSING, counted, number, percent
+from controls.messages import MISSING, counted, digits, number, percent
+from queries.drawn import WHOLE
 from queries.health.budget import BudgetRow, BudgetUse
 from queries.health.coverage import Coverage, steps
 from queries.health.top import SHOWN, Kind, TopObservations
@@ -209,7 +210,10 @@ def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], int] | N
         return None
     chosen = head.choose("by", "Rows", BY)
     by: By = "agent" if chosen == "agent" else "project"
-    found = load(Coverage(scope, by, shape())).frames[0]
+    share = shape().stored_share(scope)
+    found = load(Coverage(scope, by, shape(), share)).frames[0]
+    if share < WHOLE:
+        st.caption(f"≈ Drawn from {digits(100 * share)} % of the observations; choose an organization to count all.")
     if found.empty:
         st.info("Nothing is stored in this scope.", icon=":material/search_off:")
         return None

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.health.change import worst_first
 from analysis.health.checks import Check
-from controls.health.words import SIGNS, change, limits, passage, shown
+from controls.health.words import SIGNS, about, change, estimated, limits, passage
 from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
 
@@ -35,8 +35,8 @@ def table(memory: Memory) -> None:
         pd.DataFrame(
             {
                 "check": [each.measure.label for each in found],
-                "value": [shown(each.measure, each.now) for each in found],
-                "before": [shown(each.measure, each.before) for each in found],
+                "value": [estimated(each.measure, each.now, memory.shares) for each in found],
+                "before": [estimated(each.measure, each.before, memory.shares) for each in found],
                 "change": [change(each) for each in found],
                 "band": [
                     SIGNS[judged[each.measure.name].band] if each.measure.name in judged else NO_BAND for each in found
@@ -68,7 +68,7 @@ def _counts(measure: Measure, memory: Memory) -> str:
     part, whole = memory.counts.get(measure.part), memory.counts.get(measure.whole or "")
     if part is None or whole is None:
         return MISSING
-    return f"{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}"
+    return f"{about(measure, memory.shares)}{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}"
 
 
 def behind(memory: Memory, scope: Scope) -> None:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from analysis.ratios import split
 from controls.loading import load
-from controls.trust import share_read
 from queries.drawn import WHOLE
 from queries.impact.listed import ListedRetrievals
 from queries.impact.measures import Measures
@@ -81,5 +80,5 @@ def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str 
         opened=found.get("opened"),
         newest=None if pd.isna(newest) else newest.to_pydatetime(),
         as_of=answers.as_of,
-        share=share_read(chosen.share, now["drawn"], now["retrievals"]),
+        share=chosen.share,
     )

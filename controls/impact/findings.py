@@ -55,6 +55,7 @@ def trust_of(found: Impact, shape: LogShape) -> Trust:
         unusable=int(now["unusable_rows"]),
         degraded=tuple(degraded),
         share=found.share,
+        drawn=float(now["drawn"]),
     )
 
 

@@ -14,7 +14,7 @@ from controls.figures import Figure, in_a_row
 from controls.links import enter_column
 from controls.messages import MISSING, compared, counted, digits, number, percent
 from controls.overview import matrix
-from controls.trust import Trust, share_read
+from controls.trust import Trust
 from queries.drawn import WHOLE
 from queries.organizations import SHOWN, FlagStates, flag_states
 from queries.retrievals import TOP
@@ -52,8 +52,13 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
         newest=None if pd.isna(newest) else newest.to_pydatetime(),
         rows=int(overview["log_rows"].sum()),
         degraded=tuple(degraded),
-        share=share_read(shape.share(scope), overview["drawn"].sum(), totals["retrievals"]),
-        **totals,
+        share=shape.share(scope),
+        drawn=int(overview["drawn"].sum()),
+        retrievals=totals["retrievals"],
+        complete=totals["complete"],
+        truncated=totals["truncated"],
+        repeated=totals["repeated"],
+        unusable=totals["unusable"],
     )
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, and_, cast, exists, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
-from queries.drawn import WHOLE, counted, drawn, newest_logged, stands_for
+from queries.drawn import WHOLE, counted, drawn, newest_logged, scaled, some, stands_for
 from queries.engine import AGGREGATE, LIST
 from queries.retrievals import POOL, folded, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
@@ -47,8 +47,8 @@ class LogIntegrity:
     """Retrievals logged whole, those sound besides, and those whose rank changes do not add up to zero.
 
     Both rank columns are permutations of the same places, so their differences sum to zero; any other sum is proof
-    that rows were lost or changed. Of a log too long to be folded whole they are estimates, made of as many as were
-    ``drawn``.
+    that rows were lost or changed. Of a log too long to be folded whole they are estimates; ``drawn`` is how many of
+    the retrievals they rest on.
     """
 
     scope: Scope
@@ -103,18 +103,19 @@ class LostRow:
 
 @dataclass(frozen=True)
 class LostRetrievals:
-    """Retrievals of the window that gave an agent a block and left no candidate in the log."""
+    """Retrievals of the window that gave an agent a block and left no candidate in the log; drawn from a ``share``."""
 
     scope: Scope
+    share: float = WHOLE
     row: ClassVar[type] = LostRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
         """One look into the log's index per injection."""
-        given, logs = schema.context_injection_logs, schema.retrieval_ab_logs
+        given, logs = some(schema.context_injection_logs, self.share), schema.retrieval_ab_logs
         logged = exists().where(logs.c.org_id == given.c.org_id, logs.c.retrieval_id == given.c.retrieval_id)
         return (
-            select(given.c.org_id, func.count(), func.count().filter(~logged))
+            select(given.c.org_id, scaled(func.count(), self.share), scaled(func.count().filter(~logged), self.share))
             .where(self.scope.where(given), given.c.candidates > 0)
             .group_by(given.c.org_id)
             .order_by(given.c.org_id)

@@ -26,7 +26,8 @@ class MeasuresRow:
     """One day: what is left out and why, then sums over comparable retrievals; a share or mean is a sum over a count.
 
     ``retrievals = incomplete + repeated + unreadable + unweighted + comparable``: each is counted where it first fails.
-    Of a log too long to be folded whole all are estimates, rounded one by one, made of as many as were ``drawn``.
+    Of a log too long to be folded whole all are estimates, rounded one by one; ``drawn`` is how many of the comparable
+    they rest on.
     """
 
     day: datetime
@@ -97,7 +98,7 @@ class Measures:
                 func.max(each.c.at),
                 count(of=each.c.candidates),
                 count(),
-                drawn(each, share),
+                drawn(each, share, able),
                 count(each.c.complete),
                 count(each.c.candidates >= POOL),
                 count(~each.c.complete),
