@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 WHOLE = 1.0
 FOLDED = 1_000_000  # log rows that every organization's figures are counted from within their limit
 PAGED = 300_000  # rows on the pages that are read of a longer log
-KEPT = 5_000  # of the window's retrievals found there, read whole: shares of all together are good to about two points
+KEPT = 4_500  # of the retrievals found there, read whole: shares of all together are good to about two points
 COUNTED = 200_000  # observations, or injections, of all organizations that are counted one by one
 ROWS = 30_000  # of more: some seconds less for a question, and shares of all together are good to about two points
 SEED = 7  # the same pages and retrievals for every question, so that their answers agree
@@ -92,8 +93,8 @@ def retrievals_drawn(scope: Scope, share: float, since: datetime | None = None) 
     """Some of a scope's retrievals with a row on the pages drawn: how many rows on which page, and their share.
 
     Pages are drawn and not rows: reading one row costs its whole page. Where a window has more retrievals on them than
-    are worth reading, an even share of them is kept, chosen by their ids. ``since`` is where the window begins that is
-    to have that many, if the scope begins before it.
+    are worth reading, an even share of them is kept, chosen by their ids. With ``since`` as many are kept from there
+    on, before the scope begins: so that it draws the same as a scope that begins there.
     """
     pages = tablesample(schema.retrieval_ab_logs, func.system(100 * share), "pages", seed=literal(SEED))
     found = (
@@ -104,18 +105,18 @@ def retrievals_drawn(scope: Scope, share: float, since: datetime | None = None) 
             func.max(pages.c.created_at).label("at"),
             func.min(literal_column("pages.ctid")).label("place"),
         )
-        .where(scope.where(pages))
+        .where((scope if since is None else replace(scope, since=since)).where(pages))
         .group_by(pages.c.org_id, pages.c.retrieval_id)
         .subquery("found")
     )
-    inside = func.count().filter(found.c.at >= (since or scope.since)).over()
-    kept = func.least(1.0, KEPT / func.nullif(cast(inside, Double), 0.0), type_=Double)
+    kept = func.least(1.0, KEPT / cast(func.count().over(), Double), type_=Double)
     page = cast(func.ltrim(func.split_part(cast(found.c.place, Text), ",", 1), "("), BigInteger)
     counted = select(
-        found.c.org_id, found.c.retrieval_id, found.c.seen, kept.label("kept"), page.label("page")
+        found.c.org_id, found.c.retrieval_id, found.c.seen, found.c.at, kept.label("kept"), page.label("page")
     ).subquery("counted")
     chance = func.hashtextextended(cast(counted.c.retrieval_id, Text), SEED, type_=BigInteger).bitwise_and(CHANCES - 1)
-    return select(*counted.c).where(chance < counted.c.kept * CHANCES).subquery("drawn")
+    inside = counted.c.at >= scope.since
+    return select(*counted.c).where(inside, chance < counted.c.kept * CHANCES).subquery("drawn")
 
 
 def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:

@@ -80,8 +80,9 @@ class Selection:
 
     def log(self, *, with_before: bool = False) -> Subquery:
         """The log rows of these retrievals, also those of the window before; of a long log the same ones either way."""
-        scope = replace(self.scope, since=self.scope.before().since) if with_before else self.scope
-        return self.filters.rows(self.shape.rows(scope, share=self.share, since=self.scope.since))
+        since = self.scope.before().since
+        scope = replace(self.scope, since=since) if with_before else self.scope
+        return self.filters.rows(self.shape.rows(scope, share=self.share, since=since))
 
     def folded(self, log: Subquery, *more: ColumnElement[Any]) -> Select[Any]:
         """One row per retrieval with further aggregates; weighting is a retrieval's, so it is compared afterwards."""
