@@ -22,11 +22,11 @@ HEIGHT = 430
 TICKS = [1, 5, 10, 15, 20, 25, 30]
 
 
-def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None) -> go.Figure:
+def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None, about: str = "") -> go.Figure:
     """Candidates by their rank without feedback (across) and with it (down), both from 1; the diagonal kept theirs.
 
     Shades grow with the square root of the count, because the diagonal holds most. Each cell carries its ranks in
-    ``customdata``, so that a click names the cell and not a place in a table.
+    ``customdata``, so that a click names the cell and not a place in a table. ``about`` stands before an estimate.
     """
     counts = moves["candidates"].astype("int64").groupby([moves["unweighted_rank"], moves["weighted_rank"]]).sum()
     cells = counts.reset_index().astype("int64")
@@ -46,7 +46,7 @@ def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None) -> go.F
             type="rect", x0=x - 0.5, x1=x + 0.5, y0=y - 0.5, y1=y + 0.5, line={"color": DEGRADED, "width": 3}
         )
     moved = _percent(total - kept, total)
-    finish(figure, f"Feedback moved {moved} of candidates: ▲ above the diagonal, ▼ below", HEIGHT)
+    finish(figure, f"Feedback moved {about}{moved} of candidates: ▲ above the diagonal, ▼ below", HEIGHT)
     span = [0.5, size + 0.5]
     figure.update_xaxes(title="rank without feedback", range=span, tickvals=TICKS, fixedrange=True, zeroline=False)
     figure.update_yaxes(
@@ -100,7 +100,7 @@ def _draw_targets(figure: go.Figure, cells: pd.DataFrame) -> None:
     )
 
 
-def delta_histogram(moves: pd.DataFrame) -> go.Figure:
+def delta_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
     """Candidates by places moved, up to the right; those that kept their rank would dwarf them and are in the title."""
     deltas = moves["unweighted_rank"].astype("int64") - moves["weighted_rank"].astype("int64")
     counts = moves["candidates"].astype("int64").groupby(deltas).sum()
@@ -119,7 +119,7 @@ def delta_histogram(moves: pd.DataFrame) -> go.Figure:
     if len(moved):
         middle = weighted_median([abs(int(delta)) for delta in moved.index], list(moved))
         places = f"{middle} place{'' if middle == 1 else 's'}"
-        title = f"{_percent(kept, total)} kept their rank; half the rest moved ≤ {places}"
+        title = f"{about}{_percent(kept, total)} kept their rank; half the rest moved ≤ {places}"
     finish(figure, title, HEIGHT)
     figure.update_xaxes(title="▼ places down · places up ▲", zeroline=True, tickformat="+d")
     figure.update_yaxes(title="candidates", tickformat=",d")

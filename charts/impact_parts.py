@@ -18,7 +18,7 @@ Bar = tuple[float, float, float]
 OUTCOME_LOOK = {"accepted": (UP, ""), "rework": (NEUTRAL, "/"), "rejected": (DOWN, "x")}
 
 
-def weight_histogram(moves: pd.DataFrame) -> go.Figure:
+def weight_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
     """Candidates by the weight they were logged with, on the true 0 to 1: feedback starts at 1 and only takes away."""
     counts = moves["candidates"].astype("int64")
     binned = moves["weight_bin"]
@@ -51,11 +51,10 @@ def weight_histogram(moves: pd.DataFrame) -> go.Figure:
         )
     title = "No candidate has a weight between 0 and 1"
     if total:
-        title = (
-            f"{100 * full / total:.3g} % of candidates still have weight 1, {100 * low / total:.3g} % fell below 0.5"
-        )
+        shares = [f"{about}{100 * part / total:.3g} %" for part in (full, low)]
+        title = f"{shares[0]} of candidates still have weight 1, {shares[1]} fell below 0.5"
     if outside := int(counts[~inside].sum()):
-        title += f"; {outside:,} outside 0 to 1 not drawn"
+        title += f"; {about}{outside:,} outside 0 to 1 not drawn"
     finish(figure, title, 320)
     ticks = [0, 0.25, 0.5, 0.75]
     figure.update_xaxes(

@@ -31,7 +31,9 @@ class Trust:
     repeated: int
     unusable: int
     degraded: tuple[str, ...] = ()
-    share: float = WHOLE  # of the log that was read; the counts of a part are estimates
+    share: float = WHOLE  # of the log's pages that were read; the counts of a part are estimates
+    drawn: float = 0.0  # retrievals that these rest on
+    more: tuple[str, ...] = ()  # what else there is to say about what stands behind the figures
 
 
 def strip(trust: Trust) -> None:
@@ -44,6 +46,7 @@ def strip(trust: Trust) -> None:
         facts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
     if trust.truncated:
         facts.append(f"{counted(trust.truncated, 'pool')} full at {POOL}")
+    facts.extend(trust.more)
     st.markdown(
         " · ".join(f":small[{part}]" for part in (*alarms, f":gray[{' · '.join(facts)}]")),
         help=glossary.LOG_COVERAGE_AND_POOL,
@@ -54,17 +57,20 @@ def _behind(trust: Trust) -> str:
     if trust.rows is None or trust.retrievals is None:
         return "the log could not be read: log rows and retrievals unknown"
     behind = f"{counted(trust.rows, 'log row')} in {counted(trust.retrievals, 'retrieval')}"
-    return behind if trust.share >= WHOLE else f"≈ {behind}, {in_part(trust.share, trust.retrievals)}"
+    return behind if trust.share >= WHOLE else f"≈ {behind}, {in_part(trust.share, trust.drawn)}"
 
 
-def in_part(share: float, retrievals: float) -> str:
+def in_part(share: float, drawn: float) -> str:
     """That figures are drawn from a part of the log, and to how many points a share of all retrievals is good."""
-    drawn = max(retrievals * share, 1.0)
-    points = 100 * Z * 0.5 / sqrt(drawn)
     return (
-        f"drawn from {digits(100 * share)} % of the log: shares are good to ±{digits(points, 2)} points over all "
-        "organizations; choose one to count it whole"
+        f"drawn from {digits(100 * share)} % of the log: over all organizations shares are good to {points(drawn)}, "
+        f"counts to ±{digits(100 * Z / sqrt(max(drawn, 1.0)), 2)} %; choose one to count it whole"
     )
+
+
+def points(drawn: float) -> str:
+    """To how many points a share is good, 95 times in 100, that was formed of so many: a share of a half at worst."""
+    return f"±{digits(100 * Z * 0.5 / sqrt(max(drawn, 1.0)), 2)} points"
 
 
 def _alarms(trust: Trust) -> list[str]:

@@ -19,10 +19,10 @@ cell, opened, part = filters.chosen_cell(), filters.opened_retrieval(), filters.
 found = ask(chosen, cell, part, opened)
 messages.ignored_in_link(filters.ignored())
 
-trust.strip(findings.trust_of(found.days, found.now, found.timeless, found.as_of, chosen.shape))
+trust.strip(findings.trust_of(found, chosen.shape))
 if found.now["retrievals"]:
-    findings.finding(found.now, chosen.top)
-    measures.head(found.days, found.now, found.then, chosen.top)
+    findings.finding(found.now, chosen.top, found.about)
+    measures.head(found.days, found.now, found.then, chosen.top, found.about)
     messages.compared(found.then["retrievals"], scope.days, " Lines are by day.")
 elif chosen.filters.narrow:
     messages.nothing_left("retrievals")
@@ -32,7 +32,7 @@ else:
 if found.now["comparable"]:
     with st.container(horizontal=True, gap="small"):  # one below the other where the window is narrow
         st.plotly_chart(
-            rank_map(found.moves, cell),
+            rank_map(found.moves, cell, found.about),
             key=findings.MAP,
             width=570,
             on_select=findings.cell_clicked,
@@ -41,14 +41,14 @@ if found.now["comparable"]:
             alt="Candidates by rank without feedback and with it; a click on a cell lists its retrievals",
         )
         st.plotly_chart(
-            delta_histogram(found.moves),
+            delta_histogram(found.moves, found.about),
             key="deltas",
             width=380,
             config=QUIET,
             alt="Candidates by how many places they moved",
         )
     findings.not_drawn(found.moves, outside_the_map(found.moves), MOST_RANKS)
-    findings.retrievals(found.listed, found.moves, cell, chosen.top)
+    findings.retrievals(found.listed, found.moves, cell, chosen.top, found.about)
 
 if found.opened is not None and opened is not None:
     if found.opened.empty:
@@ -69,10 +69,13 @@ if found.now["comparable"]:
     filters.choose_part()
     if part == "weights":
         st.plotly_chart(
-            weight_histogram(found.moves), key="weights", config=QUIET, alt="Candidates by feedback weight, 0 to 1"
+            weight_histogram(found.moves, found.about),
+            key="weights",
+            config=QUIET,
+            alt="Candidates by feedback weight, 0 to 1",
         )
     elif part == "measures":
-        st.caption(findings.flips(found.now))
+        st.caption(findings.flips(found.now, found.about))
         measures.table(found.days, found.now, found.then, chosen.top)
     elif part == "outcomes" and found.part is not None:
         ended = outcomes.compared(found.part)
@@ -81,6 +84,6 @@ if found.now["comparable"]:
             st.plotly_chart(
                 figure, key="outcomes", config=QUIET, alt="Shares of outcomes with and without a changed block"
             )
-        outcomes.behind(ended)
+        outcomes.behind(ended, drawn=bool(found.about))
     elif found.part is not None:
-        movers(found.part)
+        movers(found.part, drawn=bool(found.about))

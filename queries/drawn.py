@@ -1,10 +1,23 @@
-"""A share of a log too long to be folded whole: some retrievals, each standing for those that were not drawn."""
+"""A share of what is too long to be read whole: some retrievals or rows, standing for those that were not drawn."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, Double, and_, cast, func, literal, select, tablesample, text
+from sqlalchemy import (
+    BigInteger,
+    Double,
+    Text,
+    and_,
+    cast,
+    func,
+    literal,
+    literal_column,
+    select,
+    tablesample,
+    text,
+)
 
 from queries import schema
 
@@ -12,23 +25,35 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
+    from sqlalchemy import ColumnElement, Connection, FromClause, Subquery, Table
 
     from queries.scope import Scope
 
 WHOLE = 1.0
 FOLDED = 1_000_000  # log rows that every organization's figures are counted from within their limit
-DRAWN = 300_000  # of a longer log: enough that shares of all organizations together are good to about a point
-SEED = 7  # the same pages for every question, so that their answers agree
+PAGED = 300_000  # rows on the pages that are read of a longer log
+KEPT = 4_500  # of the retrievals found there, read whole: shares of all together are good to about two points
+COUNTED = 200_000  # observations, or injections, of all organizations that are counted one by one
+ROWS = 30_000  # of more: some seconds less for a question, and shares of all together are good to about two points
+SEED = 7  # the same pages and retrievals for every question, so that their answers agree
 
 SMALLEST = 0.0001  # of the pages: fewer would be none of them
+MOST_ON_A_PAGE = 100
+CHANCES = 2**20  # steps of the share of retrievals that are kept
 
-# The planner's estimate, which costs nothing; none for a log that was never analysed. Only what keeps its rows itself
+# The planner's estimates, which costs nothing; none for a log that was never analysed. Only what keeps its rows itself
 # has pages to draw, and only where every row names its retrieval can that be read whole.
 LENGTH = text(
     """select greatest(c.reltuples, 0)::bigint
          from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'retrieval_id' and a.attnotnull
         where c.oid = to_regclass('public.retrieval_ab_logs') and c.relkind in ('r', 'p', 'm')"""
+)
+
+# A view or a foreign table has no pages either.
+LENGTHS = text(
+    """select c.relname, greatest(c.reltuples, 0)::bigint, greatest(c.relpages, 0) from pg_class c
+        where c.oid in (to_regclass('public.observations'), to_regclass('public.context_injection_logs'))
+          and c.relkind in ('r', 'p', 'm')"""
 )
 
 
@@ -39,21 +64,59 @@ def log_length(connection: Connection) -> int:
 
 def share_of(length: int) -> float:
     """The share of the pages of a log of so many rows that figures of all organizations are drawn from."""
-    return WHOLE if length <= FOLDED else max(round(DRAWN / length, 4), SMALLEST)
+    return WHOLE if length <= FOLDED else max(round(PAGED / length, 4), SMALLEST)
 
 
-def retrievals_drawn(scope: Scope, share: float) -> Subquery:
-    """The retrievals of a scope with a row on the pages drawn, and how many of their rows stand there.
+def lengths(connection: Connection) -> dict[str, tuple[int, int]]:
+    """About how many observations and injections there are, of what can be drawn from, and on how many pages."""
+    found = {name: (int(length), int(pages)) for name, length, pages in connection.execute(LENGTHS)}
+    # a table in parts knows the rows of all of them, and no pages
+    return {name: (length, max(pages, length // MOST_ON_A_PAGE)) for name, (length, pages) in found.items()}
 
-    Pages are drawn and not rows: reading one row costs its whole page.
+
+def share_of_rows(length: int) -> float:
+    """The share of the pages of a table of so many rows that are looked at one by one."""
+    return WHOLE if length <= COUNTED else max(round(ROWS / length, 4), SMALLEST)
+
+
+def some(table: Table, share: float) -> FromClause:
+    """A table, or the rows on some of its pages; the same pages for every question."""
+    return table if share >= WHOLE else tablesample(table, func.system(100 * share), "some", seed=literal(SEED))
+
+
+def scaled(number: ColumnElement[Any], share: float) -> ColumnElement[int]:
+    """A count of rows, or how many those that were drawn stand for."""
+    return cast(number if share >= WHOLE else func.round(cast(number, Double) / share), BigInteger)
+
+
+def retrievals_drawn(scope: Scope, share: float, since: datetime | None = None) -> Subquery:
+    """Some of a scope's retrievals with a row on the pages drawn: how many rows on which page, and their share.
+
+    Pages are drawn and not rows: reading one row costs its whole page. Where a window has more retrievals on them than
+    are worth reading, an even share of them is kept, chosen by their ids. With ``since`` as many are kept from there
+    on, before the scope begins: so that it draws the same as a scope that begins there.
     """
     pages = tablesample(schema.retrieval_ab_logs, func.system(100 * share), "pages", seed=literal(SEED))
-    return (
-        select(pages.c.org_id, pages.c.retrieval_id, func.count().label("seen"))
-        .where(scope.where(pages))
+    found = (
+        select(
+            pages.c.org_id,
+            pages.c.retrieval_id,
+            func.count().label("seen"),
+            func.max(pages.c.created_at).label("at"),
+            func.min(literal_column("pages.ctid")).label("place"),
+        )
+        .where((scope if since is None else replace(scope, since=since)).where(pages))
         .group_by(pages.c.org_id, pages.c.retrieval_id)
-        .subquery("drawn")
+        .subquery("found")
     )
+    kept = func.least(1.0, KEPT / cast(func.count().over(), Double), type_=Double)
+    page = cast(func.ltrim(func.split_part(cast(found.c.place, Text), ",", 1), "("), BigInteger)
+    counted = select(
+        found.c.org_id, found.c.retrieval_id, found.c.seen, found.c.at, kept.label("kept"), page.label("page")
+    ).subquery("counted")
+    chance = func.hashtextextended(cast(counted.c.retrieval_id, Text), SEED, type_=BigInteger).bitwise_and(CHANCES - 1)
+    inside = counted.c.at >= scope.since
+    return select(*counted.c).where(inside, chance < counted.c.kept * CHANCES).subquery("drawn")
 
 
 def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:
@@ -68,13 +131,33 @@ def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:
 
 
 def stands_for(log: FromClause, share: float) -> list[ColumnElement[Any]]:
-    """How many retrievals a drawn one stands for: the share of its rows that was seen over the share of pages read.
+    """How many retrievals a drawn one stands for: the part of it that was seen over the share read; and its page.
 
     The longer a retrieval the likelier it is drawn, and the less it then stands for: the sums are true on average.
     """
     if share >= WHOLE:
         return []
-    return [(cast(func.max(log.c.seen), Double) / func.count() / share).label("stands_for")]
+    part = cast(func.max(log.c.seen), Double) / func.count()
+    return [(part / share / func.max(log.c.kept)).label("stands_for"), func.min(log.c.page).label("page")]
+
+
+def drawn(each: FromClause, share: float, only: ColumnElement[bool] | None = None) -> ColumnElement[int]:
+    """How many retrievals figures rest on: of those drawn, as many as would be as good if drawn one by one.
+
+    Neighbours on a page may be alike, so pages are counted; and where some stand for more than others, by Kish's
+    ``(Σw)² / Σw²`` as many fewer.
+    """
+
+    def limited(number: Any) -> Any:  # noqa: ANN401 - an aggregate
+        return number if only is None else number.filter(only)
+
+    if share >= WHOLE:
+        return cast(limited(func.count()), BigInteger)
+    weight = each.c.stands_for
+    squares = limited(func.count()) * limited(func.sum(weight * weight))
+    even = func.power(limited(func.sum(weight)), 2) / func.nullif(squares, 0.0)
+    pages = limited(func.count(each.c.page.distinct()))
+    return cast(func.coalesce(func.round(cast(pages * even, Double)), 0), BigInteger)
 
 
 def newest_logged(scope: Scope) -> ColumnElement[datetime | None]:
@@ -104,6 +187,13 @@ def averaged(
         mean: Any = func.avg(of)
         return cast(mean if only is None else mean.filter(only), Double)
     return _weighed(each, only, of) / func.nullif(_weighed(each, only), 0.0)
+
+
+def summed(each: FromClause, share: float, only: ColumnElement[bool], of: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The sum over retrievals: of those drawn, their mean for as many as there are said to be, which keeps the mean."""
+    if share >= WHOLE:
+        return func.coalesce(cast(func.sum(of).filter(only), Double), 0.0)
+    return func.coalesce(averaged(each, share, only, of) * counted(each, share, only), 0.0)
 
 
 def _weighed(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import and_, func, select
 
 from queries import folding, schema
-from queries.drawn import WHOLE, averaged, counted, newest_logged, stands_for
+from queries.drawn import WHOLE, counted, drawn, newest_logged, stands_for, summed
 from queries.engine import AGGREGATE
 from queries.organizations import in_scope, shown_name
 from queries.retrievals import POOL, comparable, folded
@@ -31,6 +31,7 @@ class OverviewRow:
     observations: int
     new_observations: int
     retrievals: int
+    drawn: int
     log_rows: int
     complete: int
     measured: int
@@ -55,7 +56,8 @@ class Overview:
     ``measured`` counts retrievals logged whole, each observation once and with finite scores, while weighting was on:
     only these can say whether feedback moved the top 5. ``overlap`` is the sum of their RBO; ``flips`` counts who
     entered or left a block through feedback, over the ``block_known`` of them whose block is logged. Of a log
-    too long to be folded whole, what is counted of retrievals is an estimate.
+    too long to be folded whole, what is counted of retrievals is an estimate; ``drawn`` is how many of the measured
+    they rest on.
     """
 
     scope: Scope
@@ -77,7 +79,7 @@ class Overview:
                 orgs.c.id,
                 shown_name(orgs),
                 *known(stored, "observations", "new_observations"),
-                *known(logged, "retrievals", "log_rows", "complete", "measured", "moved"),
+                *known(logged, "retrievals", "drawn", "log_rows", "complete", "measured", "moved"),
                 *known(logged, "overlap", "block_known", "flips"),
                 *known(logged, "truncated", "repeated", "unusable"),
                 logged.c.newest if read_whole else newest_logged(self.scope),
@@ -118,12 +120,12 @@ class Overview:
             select(
                 each.c.org_id,
                 count().label("retrievals"),
+                drawn(each, share, measured).label("drawn"),
                 count(of=each.c.candidates).label("log_rows"),
                 count(each.c.complete).label("complete"),
                 count(measured).label("measured"),
                 count(and_(measured, each.c.moved)).label("moved"),
-                # of as many as are said to be measured, or a mean over few that were drawn could pass 1
-                (averaged(each, share, measured, overlap) * count(measured)).label("overlap"),
+                summed(each, share, measured, overlap).label("overlap"),
                 count(known).label("block_known"),
                 count(known, folding.block_flips(each)).label("flips"),
                 count(each.c.candidates >= POOL).label("truncated"),

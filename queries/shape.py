@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from sqlalchemy import and_, cast, false, func, literal, literal_column, null, select, text, true
 from sqlalchemy.types import Boolean, Double, Text
 
 from queries import schema
-from queries.drawn import WHOLE, log_length, retrievals_drawn, share_of, whole_retrievals
+from queries.drawn import (
+    WHOLE,
+    lengths,
+    log_length,
+    retrievals_drawn,
+    share_of,
+    share_of_rows,
+    whole_retrievals,
+)
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
 
     from queries.scope import Scope
@@ -32,6 +42,7 @@ DOCUMENTED_LOG_COLUMNS = (
     "weighted_rank",
     "weighting_enabled",
 )
+LENGTHS = ("length", "stored", "given", "pages")
 ADDED_LOG_COLUMNS = ("id", "retrieval_id", "created_at", "injected", "corroboration_boost", "pipeline")
 
 COLUMNS = text(
@@ -45,7 +56,10 @@ COLUMNS = text(
 
 @dataclass(frozen=True)
 class LogShape:
-    """Which columns ``retrieval_ab_logs`` has of those recommended, whether ``propensity``, and about how many rows."""
+    """Which columns ``retrieval_ab_logs`` has of those recommended, whether ``propensity``, and about how many rows.
+
+    ``stored`` and ``given`` are about how many observations and injections there are, ``pages`` those of the former.
+    """
 
     retrieval_id: bool = True
     created_at: bool = True
@@ -54,6 +68,9 @@ class LogShape:
     pipeline: bool = True
     propensity: bool = False
     length: int = 0
+    stored: int = 0
+    given: int = 0
+    pages: int = 0
 
     def retrieval(self, logs: FromClause = schema.retrieval_ab_logs) -> ColumnElement[str]:
         """What tells an organization's retrievals apart: their id, or session and query text where there is none."""
@@ -63,27 +80,37 @@ class LogShape:
 
     def share(self, scope: Scope) -> float:
         """The share of the log that figures of a scope are drawn from; of some organizations it is the whole."""
-        everything = scope.org is None and scope.reach.orgs is None
-        return share_of(self.length) if everything and self.retrieval_id and self.created_at else WHOLE
+        return share_of(self.length) if self._is_drawn(scope) and self.retrieval_id else WHOLE
+
+    def stored_share(self, scope: Scope) -> float:
+        """The share of observations that figures of a scope are drawn from; of some organizations it is the whole."""
+        return share_of_rows(self.stored) if self._is_drawn(scope) else WHOLE
+
+    def given_share(self, scope: Scope) -> float:
+        """The same of injections."""
+        return share_of_rows(self.given) if self._is_drawn(scope) else WHOLE
 
     def likelihood(self) -> ColumnElement[float]:
         """How likely a row's retrieval was to get the order it got, where the store has a column for it."""
         return cast(literal_column("retrieval_ab_logs.propensity") if self.propensity else null(), Double)
 
-    def rows(self, scope: Scope, only: str | None = None, share: float = WHOLE) -> Subquery:
+    def rows(
+        self, scope: Scope, only: str | None = None, share: float = WHOLE, since: datetime | None = None
+    ) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
 
         Without ``retrieval_id`` a retrieval is (session, query text), the only key that 001 offers; without
         ``created_at`` its time is its session's. ``only`` names one retrieval, found whatever the window; of a
-        ``share`` of the log only the retrievals drawn are read, each whole, with how many of its rows were ``seen``.
+        ``share`` of the log only the retrievals drawn are read, each whole, with how many of its rows were ``seen``;
+        ``since`` as ``retrievals_drawn`` has it.
         """
         logs: FromClause = schema.retrieval_ab_logs
-        more: list[ColumnElement[int]] = []
+        more: list[ColumnElement[Any]] = []
         source = logs
         if share < WHOLE:
-            drawn = retrievals_drawn(scope, share)
+            drawn = retrievals_drawn(scope, share, since)
             logs = whole_retrievals(drawn, [*DOCUMENTED_LOG_COLUMNS, *self._added()])
-            source, more = drawn.join(logs, true()), [drawn.c.seen]
+            source, more = drawn.join(logs, true()), [drawn.c.seen, drawn.c.kept, drawn.c.page]
         at: ColumnElement[object] = logs.c.created_at
         if not self.created_at:
             sessions = schema.sessions
@@ -120,6 +147,9 @@ class LogShape:
             .where(limits)
             .subquery("log")
         )
+
+    def _is_drawn(self, scope: Scope) -> bool:
+        return scope.org is None and scope.reach.orgs is None and self.created_at
 
     def _added(self) -> list[str]:
         """The recommended columns that this log has and that are read."""
@@ -159,5 +189,8 @@ def keeps(connection: Connection, table: str) -> bool:
 def log_shape(connection: Connection) -> LogShape:
     """The shape of this store's log."""
     log = columns(connection).get("retrieval_ab_logs", frozenset())
-    has = {field.name: field.name in log for field in fields(LogShape) if field.name != "length"}
-    return LogShape(**has, length=log_length(connection))
+    has = {field.name: field.name in log for field in fields(LogShape) if field.name not in LENGTHS}
+    rows = lengths(connection)
+    stored, pages = rows.get("observations", (0, 0))
+    given, _ = rows.get("context_injection_logs", (0, 0))
+    return LogShape(**has, length=log_length(connection), stored=stored, given=given, pages=pages)

@@ -79,12 +79,14 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/flags/history.py": {
             "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
         },
-        "controls/health/head.py": {"change(each)", "shown(each.measure, each.now)"},
+        "controls/health/head.py": {"change(each)", "estimated(each.measure, each.now, shares)"},
         "controls/health/change.py": {
             "_also(): passage(accepted)", "change(each)", "passage(each)", "shown(each.measure, each.now)",
         },
-        "controls/impact/findings.py": {"cell", "deepest", "top"},
-        "controls/impact/measures.py": {"measure.change(value, measure.of.value(then))", "measure.shown(value)"},
+        "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
+        "controls/impact/measures.py": {
+            "about", "measure.change(value, measure.of.value(then))", "measure.shown(value)",
+        },
         "controls/impact/movers.py": {"moved", "moved[moved['places'] < 0].iloc"},
         "controls/impact/outcomes.py": {"found.changed", "found.kept"},
         "controls/impact/retrieval.py": {"deepest"},
@@ -100,9 +102,9 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/inspector/pipeline.py": {"shown(default)"},
         "controls/trust.py": {
             "_alarms(): trust.complete", "_alarms(): trust.repeated", "_alarms(): trust.retrievals",
-            "_alarms(): trust.unusable",
+            "_alarms(): trust.unusable", "trust.more",
         },
-        "pages/feedback_impact.py": {"findings.flips(found.now)"},
+        "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},
     },
 }  # fmt: skip
 # Knobs are given the widget that draws them, and an outcome the box that suits it.

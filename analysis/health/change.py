@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from analysis.health.checks import CHECKS, Check
+from analysis.health.counts import Shares
 from analysis.intervals import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Meaning = Literal["worse", "better", "chance", "moved", "same", "present", "nothing"]
+WHOLE = Shares()
 SAME = 0.0005  # a change of a share that three digits do not show
 NOTICED = 0.01  # a change of a share that is worth a sentence though its band stayed
 
 # About single events of the window, so that few of them vary by chance; a share of what is stored does not.
 EVENTS = frozenset({"accepted", "misled", "empty", "coverage", "integrity", "lost"})
-LOGGED = frozenset({"coverage", "integrity"})  # counted in the log, of which only a share may have been read
 # Vectors have no date, a writer's counts no days, and only the last passes are kept.
 PRESENT_ONLY = frozenset({"near", "vectorless", "dimension", "drops", "aggregation"})
 
@@ -108,12 +109,12 @@ class Compared:
         return isinstance(check, Check) and check.band(now) != check.band(before)
 
 
-def compare(now: Mapping[str, float], before: Mapping[str, float], share: float = 1.0) -> tuple[Compared, ...]:
-    """Every measure of two windows, how sessions were served first; ``share`` of the log was read for its counts."""
-    return tuple(_compared(measure, now, before, share) for measure in (*SERVICES, *CHECKS))
+def compare(now: Mapping[str, float], before: Mapping[str, float], shares: Shares = WHOLE) -> tuple[Compared, ...]:
+    """Every measure of two windows, how sessions were served first; ``shares`` of the store were read for them."""
+    return tuple(_compared(measure, now, before, shares) for measure in (*SERVICES, *CHECKS))
 
 
-def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, float], share: float) -> Compared:
+def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, float], shares: Shares) -> Compared:
     value = measure.value(now)
     if measure.name in PRESENT_ONLY:
         return Compared(measure, value, None, "present")
@@ -123,7 +124,9 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
     change = value - earlier
     if abs(change) < (SAME if measure.is_share else SAME * earlier):
         return Compared(measure, value, earlier, "same")
-    if measure.name in EVENTS and _is_chance(measure, now, before, share if measure.name in LOGGED else 1.0):
+    share = shares.of(measure.whole or "")
+    # what is stored does not vary by chance, unless it was drawn
+    if (measure.name in EVENTS or share < 1) and _is_chance(measure, now, before, share):
         return Compared(measure, value, earlier, "chance")
     if measure.falling is None:
         return Compared(measure, value, earlier, "moved")
@@ -134,7 +137,8 @@ def _is_chance(measure: Measure, now: Mapping[str, float], before: Mapping[str, 
     """Whether the 95 % interval of the difference holds zero; of what a count stands for, only a share was seen."""
 
     def seen(counts: Mapping[str, float]) -> tuple[int, int]:
-        return round(counts[measure.part] * share), round(counts[measure.whole or ""] * share)
+        whole = max(round(counts[measure.whole or ""] * share), 1)
+        return min(round(counts[measure.part] * share), whole), whole
 
     low, high = difference(seen(now), seen(before))
     return low <= 0 <= high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,40 @@ if TYPE_CHECKING:
 
 COUNTS = ("duplicates", "weights", "vectors", "usage", "log", "lost", "outcomes", "diagnostics", "blocks")
 NEVER = float("inf")  # hours since a pass that was never made
+FLOOR = 30  # of what was drawn of one organization; below it a share says next to nothing
+
+# What is formed of observations, of injections and of retrievals; the first of each is all that were counted.
+STORED = ("active", "surplus", "weighed", "collapsed", "unusable_weights", "embeddable", "vectorless",
+          "other_dimension", "settled", "never", "kept", "stale")  # fmt: skip
+GIVEN = ("injections", "lost")
+LOGGED = ("retrievals", "complete", "sound", "lopsided", "truncated", "repeated", "unusable")
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Which share of the log, the observations and the injections was read; what is read whole is counted."""
+
+    log: float = 1.0
+    stored: float = 1.0
+    given: float = 1.0
+
+    def of(self, count: str) -> float:
+        """The share that a count rests on."""
+        for names, share in ((LOGGED, self.log), (STORED, self.stored), (GIVEN, self.given)):
+            if count in names:
+                return share
+        return 1.0
+
+
+def told(counts: Mapping[str, float], shares: Shares) -> dict[str, float]:
+    """The counts of one organization without those of which too little was drawn to say anything: they are unknown."""
+    thin = {
+        name
+        for names in (LOGGED, STORED, GIVEN)
+        if shares.of(names[0]) < 1 and counts.get(names[0], 0) * shares.of(names[0]) < FLOOR
+        for name in names
+    }
+    return {name: value for name, value in counts.items() if name not in thin}
 
 
 def by_organization(frames: Mapping[str, pd.DataFrame], as_of: datetime) -> dict[str, dict[str, float]]:

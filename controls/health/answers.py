@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from analysis.health.change import compare
+from analysis.health.change import WHOLE, compare
 from analysis.health.checks import judged
-from analysis.health.counts import by_organization, summed
+from analysis.health.counts import Shares, by_organization, summed, told
 from controls.loading import shape
 from controls.partly import Partly, each
 from queries.errors import LACKING, StoreError
@@ -43,11 +43,13 @@ class Memory:
     found: Partly
     earlier: Partly
     counts: dict[str, float] = field(default_factory=dict)
+    shares: Shares = WHOLE
 
 
 def ask(scope: Scope) -> Memory:
     """All that the checks need, and what they say."""
     log = shape()
+    stored, given = log.stored_share(scope), log.given_share(scope)
     # What takes longest comes last: of a store so large that not all can be answered, the most is.
     asked: dict[str, Question] = {
         "organizations": Organizations(scope, scope.org),
@@ -56,12 +58,12 @@ def ask(scope: Scope) -> Memory:
         "diagnostics": Misled(scope),
         "blocks": Blocks(scope),
         "passes": Aggregated(scope),
-        "weights": Weights(scope),
+        "weights": Weights(scope, stored),
         "log": LogIntegrity(scope, log),
-        **({"lost": LostRetrievals(scope)} if log.retrieval_id else {}),
-        "duplicates": Duplicates(scope),
-        "vectors": VectorGaps(scope),
-        "usage": Usage(scope, log),
+        **({"lost": LostRetrievals(scope, given)} if log.retrieval_id else {}),
+        "duplicates": Duplicates(scope, share=stored),
+        "vectors": VectorGaps(scope, stored),
+        "usage": Usage(scope, log, stored),
     }
     found = each(asked)
     orgs = found.frames["organizations"]
@@ -69,20 +71,27 @@ def ask(scope: Scope) -> Memory:
     slow = next((error for error in found.failed.values() if error.kind == "slow"), None)
     before = ask_earlier(scope, log) if slow is None else Partly({}, {"before": slow}, scope.since)
     counted, earlier = by_organization(found.frames, found.as_of), by_organization(before.frames, before.as_of)
-    total = summed(counted)
-    by_org = {org: judged(counts) for org, counts in counted.items()}
-    compared = {org: compare(counts, earlier.get(org, {}), log.share(scope)) for org, counts in counted.items()}
-    return Memory(
-        judged(total), by_org, compare(total, summed(earlier), log.share(scope)), compared, names, found, before, total
-    )
+    total, past = summed(counted), summed(earlier)
+    of_log = min(_of_log(log.share(scope), counts) for counts in (total, past))
+    shares = Shares(of_log, stored, given)
+    known = {org: told(counts, shares) for org, counts in counted.items()}
+    by_org = {org: judged(counts) for org, counts in known.items()}
+    compared = {org: compare(counts, earlier.get(org, {}), shares) for org, counts in known.items()}
+    return Memory(judged(total), by_org, compare(total, past, shares), compared, names, found, before, total, shares)
+
+
+def _of_log(of_pages: float, counts: dict[str, float]) -> float:
+    """The share of retrievals that the log's counts rest on, of which not all on the pages read were kept."""
+    retrievals = counts.get("retrievals", 0.0)
+    return min(of_pages, counts.get("drawn", 0.0) / retrievals) if retrievals else of_pages
 
 
 def ask_earlier(scope: Scope, log: LogShape) -> Partly:
     """The same for the window before, as far as the store kept it; a log without times cannot say what was read."""
-    before = scope.before()
+    before, stored = scope.before(), log.stored_share(scope)
     asked: dict[str, Question] = {
-        "duplicates": Duplicates(scope, by=scope.since),
-        "weights": EarlierWeights(scope),
+        "duplicates": Duplicates(scope, by=scope.since, share=stored),
+        "weights": EarlierWeights(scope, stored),
         "log": LogIntegrity(before, log),
         "outcomes": Ended(before),
         "diagnostics": Misled(before),
@@ -90,9 +99,9 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "steered": FlagHistory(scope),
     }
     if log.created_at:
-        asked["usage"] = EarlierUsage(scope, log)
+        asked["usage"] = EarlierUsage(scope, log, stored)
     if log.retrieval_id:
-        asked["lost"] = LostRetrievals(before)
+        asked["lost"] = LostRetrievals(before, log.given_share(scope))
     try:
         return each(asked)
     except StoreError as error:

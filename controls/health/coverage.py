@@ -9,7 +9,8 @@ import streamlit as st
 
 from controls.health import head
 from controls.loading import load, shape
-from controls.messages import counted, number
+from controls.messages import counted, digits, number
+from queries.drawn import WHOLE
 from queries.health.coverage import Coverage, steps
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], int] | N
         return None
     chosen = head.choose("by", "Rows", BY)
     by: By = "agent" if chosen == "agent" else "project"
-    found = load(Coverage(scope, by, shape())).frames[0]
+    share = shape().stored_share(scope)
+    found = load(Coverage(scope, by, shape(), share)).frames[0]
+    if share < WHOLE:
+        st.caption(f"≈ Drawn from {digits(100 * share)} % of the observations; choose an organization to count all.")
     if found.empty:
         st.info("Nothing is stored in this scope.", icon=":material/search_off:")
         return None

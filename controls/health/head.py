@@ -11,13 +11,15 @@ from analysis.health.checks import finding
 from controls import glossary, messages
 from controls.address import said, say
 from controls.figures import Figure, in_a_row
-from controls.health.words import SIGNS, change, limits, shown
-from controls.messages import counted
-from controls.trust import Trust
+from controls.health.words import SIGNS, change, estimated, limits
+from controls.messages import counted, digits
+from controls.trust import Trust, points
+from queries.drawn import WHOLE
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared
     from analysis.health.checks import Judged
+    from analysis.health.counts import Shares
     from controls.health.answers import Memory
     from queries.scope import Scope
     from queries.shape import LogShape
@@ -88,9 +90,20 @@ def trust_of(memory: Memory, shape: LogShape, scope: Scope) -> Trust:
         retrievals=retrievals,
         complete=int(memory.counts["complete"]) if "complete" in memory.counts else None,
         degraded=tuple(degraded),
+        more=_stored(shape, scope),
         share=shape.share(scope),
+        drawn=memory.counts.get("drawn", 0.0),
         **counts,
     )
+
+
+def _stored(shape: LogShape, scope: Scope) -> tuple[str, ...]:
+    """That the checks of what is stored rest on a part of it, and how good a share is; neighbours may be alike."""
+    share = shape.stored_share(scope)
+    if share >= WHOLE:
+        return ()
+    good = points(share * shape.pages)
+    return (f"≈ what is stored: drawn from {digits(100 * share)} % of the observations, good to {good}",)
 
 
 def unanswered(memory: Memory) -> None:
@@ -102,15 +115,16 @@ def unanswered(memory: Memory) -> None:
 def figures(memory: Memory) -> None:
     """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
     judged = {each.check.name: each for each in memory.checks}
-    in_a_row(_figure(each, judged.get(each.measure.name)) for each in memory.compared if each.measure.name in HEAD)
+    shown = [each for each in memory.compared if each.measure.name in HEAD]
+    in_a_row(_figure(each, judged.get(each.measure.name), memory.shares) for each in shown)
 
 
-def _figure(each: Compared, own: Judged | None) -> Figure:
+def _figure(each: Compared, own: Judged | None, shares: Shares) -> Figure:
     sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
     bands = None if own is None else limits(own.check).capitalize()
     return Figure(
         HEAD[each.measure.name],
-        f"{sign}{shown(each.measure, each.now)}",
+        f"{sign}{estimated(each.measure, each.now, shares)}",
         None if each.now is None else change(each),
         glossary.check(each.measure.formula, bands, each.measure.todo),
         colour=COLOURS.get(each.meaning, "off") if each.large else "off",
@@ -128,7 +142,7 @@ def rows(memory: Memory) -> pd.DataFrame:
             "label": [each.check.label for each in memory.checks],
             "place": [None if each.value is None else each.check.place(each.value) for each in memory.checks],
             "band": [each.band for each in memory.checks],
-            "shown": [shown(each.check, each.value) for each in memory.checks],
+            "shown": [estimated(each.check, each.value, memory.shares) for each in memory.checks],
             "limits": [limits(each.check) for each in memory.checks],
             "was": [
                 None if value is None else each.check.place(value)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.health.change import worst_first
 from analysis.health.checks import Check
-from controls.health.words import SIGNS, change, limits, passage, shown
+from controls.health.words import SIGNS, about, change, estimated, limits, passage
 from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
 
@@ -37,8 +37,8 @@ def table(memory: Memory) -> None:
         pd.DataFrame(
             {
                 "check": [each.measure.label for each in found],
-                "value": [shown(each.measure, each.now) for each in found],
-                "before": [shown(each.measure, each.before) for each in found],
+                "value": [estimated(each.measure, each.now, memory.shares) for each in found],
+                "before": [estimated(each.measure, each.before, memory.shares) for each in found],
                 "change": [change(each) for each in found],
                 "band": [
                     SIGNS[judged[each.measure.name].band] if each.measure.name in judged else NO_BAND for each in found
@@ -72,7 +72,8 @@ def _counts(measure: Measure, memory: Memory) -> str:
         return MISSING
     name, word = APART.get(measure.name, ("", ""))
     apart = f", {number(beside)} {word}" if (beside := memory.counts.get(name)) else ""
-    return f"{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}{apart}"
+    estimated = about(measure, memory.shares)
+    return f"{estimated}{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}{apart}"
 
 
 def behind(memory: Memory, scope: Scope) -> None:

@@ -10,6 +10,7 @@ from controls.messages import MISSING, digits, number
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared, Measure
+    from analysis.health.counts import Shares
 
 SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
 MEANINGS = {"worse": " worse", "better": " better", "moved": "", "chance": ", chance"}
@@ -27,6 +28,16 @@ def shown(measure: Measure, value: float | None) -> str:
     if measure.unit != "h":
         return f"{digits(value)} {measure.unit}".rstrip()
     return "never" if math.isinf(value) else _hours(value)
+
+
+def about(measure: Measure, shares: Shares) -> str:
+    """The sign before an estimate."""
+    return "≈ " if shares.of(measure.whole or "") < 1 else ""
+
+
+def estimated(measure: Measure, value: float | None, shares: Shares) -> str:
+    """A value, with the sign of an estimate where it is one."""
+    return MISSING if value is None else f"{about(measure, shares)}{shown(measure, value)}"
 
 
 def _hours(value: float) -> str:

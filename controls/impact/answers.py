@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from analysis.ratios import split
 from controls.loading import load
+from queries.drawn import WHOLE
 from queries.impact.listed import ListedRetrievals
 from queries.impact.measures import Measures
 from queries.impact.moves import Movers, Moves
 from queries.impact.opened import OpenedRetrieval
 from queries.impact.outcomes import SessionOutcomes
-from queries.impact.selection import Timeless
+from queries.impact.selection import Newest, Timeless
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    import pandas as pd
 
     from queries.engine import Question
     from queries.impact.selection import Selection
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """The frames behind the page; ``part`` and ``opened`` are absent where the page does not show them."""
+    """The frames behind the page; ``part`` and ``opened`` are absent where the page does not show them.
+
+    ``share`` is that of the log which was read; ``newest`` is absent where nothing was logged.
+    """
 
     days: pd.DataFrame
     now: pd.Series[float]
@@ -35,7 +39,14 @@ class Impact:
     listed: pd.DataFrame
     part: pd.DataFrame | None
     opened: pd.DataFrame | None
+    newest: datetime | None
     as_of: datetime
+    share: float = WHOLE
+
+    @property
+    def about(self) -> str:
+        """The sign before an estimate."""
+        return "" if self.share >= WHOLE else "≈ "
 
 
 def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str | None) -> Impact:
@@ -46,6 +57,8 @@ def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str 
         "moves": Moves(chosen),
         "listed": ListedRetrievals(chosen, cell),
     }
+    if chosen.share < WHOLE:
+        asked["newest"] = Newest(chosen.scope)
     if part == "movers":
         asked["part"] = Movers(chosen)
     if part == "outcomes":
@@ -55,6 +68,7 @@ def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str 
     answers = load(*asked.values())
     found = dict(zip(asked, answers.frames, strict=True))
     days, now, then = split(found["daily"], chosen.scope.since)
+    newest = found["newest"]["at"].max() if "newest" in found else days["newest"].max()
     return Impact(
         days=days,
         now=now,
@@ -64,5 +78,7 @@ def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str 
         listed=found["listed"],
         part=found.get("part"),
         opened=found.get("opened"),
+        newest=None if pd.isna(newest) else newest.to_pydatetime(),
         as_of=answers.as_of,
+        share=chosen.share,
     )

@@ -19,20 +19,21 @@ from queries.impact.moves import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
+    from controls.impact.answers import Impact
     from queries.shape import LogShape
 
 MAP = "rank_map"
 WHEN = "D MMM YYYY, HH:mm"
 
 
-def trust_of(days: pd.DataFrame, now: pd.Series[float], timeless: int, as_of: datetime, shape: LogShape) -> Trust:
+def trust_of(found: Impact, shape: LogShape) -> Trust:
     """What the window's own sums say about the log behind it."""
+    now, timeless = found.now, found.timeless
     degraded = []
     if now["unbalanced"]:
-        found = counted(int(now["unbalanced"]), "retrieval")
-        degraded.append(f"the log is incomplete: the rank changes of {found} do not sum to 0")
+        unbalanced = f"{found.about}{counted(int(now['unbalanced']), 'retrieval')}"
+        degraded.append(f"the log is incomplete: the rank changes of {unbalanced} do not sum to 0")
     if timeless:
         degraded.append(f"{counted(timeless, 'row')} without a time, in no figure")
     if not shape.injected:
@@ -43,10 +44,9 @@ def trust_of(days: pd.DataFrame, now: pd.Series[float], timeless: int, as_of: da
         degraded.append("this store logs no retrieval id: equal queries of one session count as one")
     if not shape.created_at:
         degraded.append("this store logs no time: a retrieval takes its session's")
-    newest = days["newest"].max()
     return Trust(
-        as_of=as_of,
-        newest=None if pd.isna(newest) else newest.to_pydatetime(),
+        as_of=found.as_of,
+        newest=found.newest,
         rows=int(now["log_rows"]),
         retrievals=int(now["retrievals"]),
         complete=int(now["complete"]),
@@ -54,13 +54,16 @@ def trust_of(days: pd.DataFrame, now: pd.Series[float], timeless: int, as_of: da
         repeated=int(now["repeated"]),
         unusable=int(now["unusable_rows"]),
         degraded=tuple(degraded),
+        share=found.share,
+        drawn=float(now["drawn"]),
     )
 
 
-def finding(now: pd.Series[float], top: int) -> None:
+def finding(now: pd.Series[float], top: int, about: str = "") -> None:
     """The page's answer in one sentence, then what it was formed of and what was left out."""
     if now["comparable"]:
-        st.subheader(f"Feedback changed the top {top} in {percent(now['top_k'], now['comparable'])} of retrievals")
+        changed = percent(now["top_k"], now["comparable"])
+        st.subheader(f"Feedback changed the top {top} in {about}{changed} of retrievals")
     else:
         st.subheader("No retrieval in this selection can say what feedback changed")
     apart = (
@@ -69,24 +72,24 @@ def finding(now: pd.Series[float], top: int) -> None:
         ("unreadable", "with a score or weight that is no number"),
         ("unweighted", "made while weighting was off, where both orders are one"),
     )
-    left = [f"{number(now[name])} {words}" for name, words in apart if now[name]]
-    told = f"Formed of {counted(int(now['comparable']), 'comparable retrieval')}"
+    left = [f"{about}{number(now[name])} {words}" for name, words in apart if now[name]]
+    told = f"Formed of {about}{counted(int(now['comparable']), 'comparable retrieval')}"
     if left:
         told += f"; counted apart: {', '.join(left)}"
     if now["block_reordered"]:
-        told += f". In {number(now['block_reordered'])} later stages chose the block, so flips leave them out"
+        told += f". In {about}{number(now['block_reordered'])} later stages chose the block, so flips leave them out"
     st.caption(f"{told}.")
 
 
-def flips(now: pd.Series[float]) -> str:
+def flips(now: pd.Series[float], about: str = "") -> str:
     """How often feedback moved something across the budget's cut, for the measure's part."""
     if not now["block_known"]:
         return "Injection flips cannot be counted: no comparable retrieval has a logged block."
-    per_hundred = 100 * now["flips"] / now["block_known"]
-    entered = counted(int(now["flips"]) // 2, "observation")
+    per_hundred = digits(100 * now["flips"] / now["block_known"])
+    entered, known = counted(int(now["flips"]) // 2, "observation"), counted(int(now["block_known"]), "retrieval")
     return (
-        f"{entered} entered the block through feedback and as many were kept out, in {number(now['block_changed'])} of "
-        f"{counted(int(now['block_known']), 'retrieval')}: {digits(per_hundred)} flips per 100 retrievals."
+        f"{about}{entered} entered the block through feedback and as many were kept out, in "
+        f"{about}{number(now['block_changed'])} of {about}{known}: {about}{per_hundred} flips per 100 retrievals."
     )
 
 
@@ -114,7 +117,9 @@ def not_drawn(moves: pd.DataFrame, outside: int, deepest: int) -> None:
         )
 
 
-def retrievals(listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] | None, top: int) -> None:
+def retrievals(
+    listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] | None, top: int, about: str = ""
+) -> None:
     """The retrievals of a cell, or those that feedback changed most; each opens below."""
     total = int(listed["total"].iloc[0]) if len(listed) else 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -123,9 +128,14 @@ def retrievals(listed: pd.DataFrame, moves: pd.DataFrame, cell: tuple[int, int] 
             st.markdown("**Retrievals that feedback changed most**")
         else:
             place = f"rank {cell[0] + 1} without and {cell[1] + 1} with feedback"
-            st.markdown(f"**{counted(total, 'retrieval')} with a candidate at {place}**")
+            st.markdown(f"**{about}{counted(total, 'retrieval')} with a candidate at {place}**")
             st.button("Show all retrievals", key="no_cell", on_click=choose_cell, args=(None,), type="tertiary")
-    if total > LISTED:
+    if about and total:
+        st.caption(
+            f"{number(len(listed))} of those drawn, most flips first, then most places moved; {about}{number(total)} "
+            "there are in all, among which others may have moved further."
+        )
+    elif total > LISTED:
         st.caption(f"The first {LISTED} of {number(total)}, most flips first, then most places moved.")
     opened = said("retrieval")
     st.dataframe(

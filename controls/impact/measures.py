@@ -67,17 +67,17 @@ def band(name: str, value: float | None) -> str:
     return "high" if value > 100 * GOOD_RATE else "usual" if value >= 100 * FAIR_RATE else "low"
 
 
-def head(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top: int) -> None:
-    """The first five, each with trend, band and change."""
-    in_a_row((_figure(measure, days, now, then) for measure in measures(top)[:5]), WIDE)
+def head(days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], top: int, about: str = "") -> None:
+    """The first five, each with trend, band and change; ``about`` stands before an estimate."""
+    in_a_row((_figure(measure, days, now, then, about) for measure in measures(top)[:5]), WIDE)
 
 
-def _figure(measure: Measure, days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float]) -> Figure:
+def _figure(measure: Measure, days: pd.DataFrame, now: pd.Series[float], then: pd.Series[float], about: str) -> Figure:
     value = measure.of.value(now)
     said = band(measure.name, value)
     return Figure(
         measure.label if not said else f"{measure.label}: {said}",
-        measure.shown(value),
+        measure.shown(value) if value is None else f"{about}{measure.shown(value)}",
         measure.change(value, measure.of.value(then)),
         measure.explained,
         arrow=True,

@@ -8,8 +8,10 @@ import streamlit as st
 from controls import glossary, links
 
 
-def movers(moved: pd.DataFrame) -> None:
+def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
     """The observations that feedback moved most: up on top, down below."""
+    if drawn:
+        st.caption("Counted in the retrievals that were drawn, and not estimated: what others moved is not known here.")
     if moved.empty:
         st.info("Feedback moved no observation in this selection.", icon=":material/search_off:")
         return

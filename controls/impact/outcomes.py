@@ -20,6 +20,10 @@ CAVEAT = (
     "This compares, it does not explain: feedback changes the block where observations have a history, "
     "and such sessions differ in more than that."
 )
+DRAWN = (
+    "These are the sessions of the retrievals that were drawn, and a session counts as changed by those alone: where "
+    "another of its retrievals was changed it stands on the wrong side, which makes a difference look smaller."
+)
 
 
 def compared(counts: pd.DataFrame) -> OutcomeComparison:
@@ -41,10 +45,12 @@ def bars(found: OutcomeComparison) -> dict[str, dict[str, tuple[float, float, fl
     }
 
 
-def behind(found: OutcomeComparison) -> None:
+def behind(found: OutcomeComparison, *, drawn: bool = False) -> None:
     """How many sessions stand behind each side, and what is missing where a side has too few."""
     for side, mix in zip(SIDES, (found.changed, found.kept), strict=True):
         st.caption(f"{counted(mix.judged, 'session')} where {side}{_open(mix)}{_collecting(mix)}.")
+    if drawn:
+        st.caption(DRAWN)
     st.caption(CAVEAT)
 
 

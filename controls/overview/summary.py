@@ -54,7 +54,12 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
         rows=int(overview["log_rows"].sum()),
         degraded=tuple(degraded),
         share=shape.share(scope),
-        **totals,
+        drawn=int(overview["drawn"].sum()),
+        retrievals=totals["retrievals"],
+        complete=totals["complete"],
+        truncated=totals["truncated"],
+        repeated=totals["repeated"],
+        unusable=totals["unusable"],
     )
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from sqlalchemy import ARRAY, BigInteger, DateTime, Integer, and_, bindparam, cast, func, select, true
 
 from queries import schema
+from queries.drawn import WHOLE, scaled, some
 from queries.engine import AGGREGATE
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, Select, TableValuedAlias
+    from sqlalchemy import CTE, ColumnElement, FromClause, Select, TableValuedAlias
 
     from queries.scope import Scope
 
@@ -56,12 +57,14 @@ class Coverage:
     """Distinct observations injected in each step, of those stored by its end, for whose project or by whose agent.
 
     The agent is the one that wrote them. The thirty with most observations, beside the sums of all; a step before the
-    first of them was written has ``stored`` 0, which is nothing to cover and not a coverage of nothing.
+    first of them was written has ``stored`` 0, which is nothing to cover and not a coverage of nothing. Of a ``share``
+    of the observations all are what those stand for, each of them looked up in the log.
     """
 
     scope: Scope
     by: By = "project"
     shape: LogShape = COMPLETE_SHAPE
+    share: float = WHOLE
     row: ClassVar[type] = CoverageRow
     limit: ClassVar[float] = AGGREGATE
 
@@ -114,8 +117,7 @@ class Coverage:
             .order_by(largest.c.total.desc(), largest.c.org_id, largest.c.name, step)
         )
 
-    def _name(self) -> ColumnElement[str]:
-        table = schema.observations
+    def _name(self, table: FromClause) -> ColumnElement[str]:
         return func.left(table.c.project_id if self.by == "project" else table.c.agent_id, LONGEST_NAME)
 
     def _step(self, at: ColumnElement[Any]) -> ColumnElement[int]:
@@ -124,25 +126,38 @@ class Coverage:
         return func.greatest(cast(func.width_bucket(at, begins), Integer) - 1, 0)
 
     def _stored(self) -> CTE:
-        table = schema.observations
-        name, step = self._name().label("name"), self._step(table.c.created_at).label("step")
+        table = some(schema.observations, self.share)
+        name, step = self._name(table).label("name"), self._step(table.c.created_at).label("step")
         return (
-            select(table.c.org_id, name, step, func.count().label("new"))
+            select(table.c.org_id, name, step, scaled(func.count(), self.share).label("new"))
             .where(self.scope.tenant(table), table.c.status == "active", table.c.created_at < self.scope.until)
             .group_by(table.c.org_id, name, step)
             .cte("stored")
         )
 
     def _injected(self) -> CTE:
-        table, log = schema.observations, self.shape.rows(self.scope)
-        name, step = self._name().label("name"), self._step(log.c.at).label("step")
+        table = some(schema.observations, self.share)
+        log: FromClause = self.shape.rows(self.scope) if self.share >= WHOLE else self._looked_up(table)
+        name, step = self._name(table).label("name"), self._step(log.c.at).label("step")
         its_own = and_(table.c.org_id == log.c.org_id, table.c.id == log.c.observation_id)
+        given = scaled(func.count(log.c.observation_id.distinct()), self.share)
         return (
-            select(table.c.org_id, name, step, func.count(log.c.observation_id.distinct()).label("given"))
-            .select_from(log.join(table, its_own))
+            select(table.c.org_id, name, step, given.label("given"))
+            .select_from(table.join(log, its_own))
             .where(log.c.injected, self.scope.tenant(table), table.c.status == "active")
             .group_by(table.c.org_id, name, step)
             .cte("injected")
+        )
+
+    def _looked_up(self, table: FromClause) -> FromClause:
+        """One observation's rows of the log, by index; behind an offset, or the planner would read the whole window."""
+        logs = schema.retrieval_ab_logs
+        its_own = (logs.c.org_id == table.c.org_id, logs.c.observation_id == table.c.id)
+        return (
+            select(logs.c.org_id, logs.c.observation_id, logs.c.injected, logs.c.created_at.label("at"))
+            .where(*its_own, self.scope.where(logs))
+            .offset(0)
+            .lateral("log")
         )
 
 

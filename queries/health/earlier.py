@@ -9,18 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import DateTime, Double, and_, case, cast, exists, func, or_, select
+from sqlalchemy import DateTime, Double, and_, case, cast, exists, func, or_, select, true
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import schema
+from queries.drawn import WHOLE, scaled, some
 from queries.engine import AGGREGATE
-from queries.health.stored import COLLAPSED, SETTLED, STALE, UsageRow
+from queries.health.stored import COLLAPSED, SETTLED, STALE, UsageRow, is_logged
 from queries.organizations import in_scope
 from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, ScalarSelect, Select
+    from sqlalchemy import CTE, ColumnElement, FromClause, ScalarSelect, Select
+    from sqlalchemy.sql.selectable import LateralFromClause
 
     from queries.scope import Scope
 
@@ -28,8 +30,7 @@ MOMENT = DateTime(timezone=True)
 UNTOUCHED = 1.0  # a weight that no feedback has moved
 
 
-def _written(scope: Scope) -> ColumnElement[bool]:
-    table = schema.observations
+def _written(scope: Scope, table: FromClause = schema.observations) -> ColumnElement[bool]:
     return and_(scope.tenant(table), table.c.status == "active", table.c.created_at < scope.since)
 
 
@@ -50,31 +51,51 @@ class EarlierWeights:
     """
 
     scope: Scope
+    share: float = WHOLE
     row: ClassVar[type] = EarlierWeightsRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
         """The history is the organization's: a session of one project may judge another's observation."""
-        table, history = schema.observations, schema.observation_weight_history
-        since = self.scope.since
-        changed = (
-            select(history.c.org_id, history.c.observation_id, history.c.previous_weight)
-            .where(replace(self.scope, project=None).tenant(history), history.c.recorded_at >= since)
-            .ext(distinct_on(history.c.org_id, history.c.observation_id))
-            .order_by(history.c.org_id, history.c.observation_id, history.c.recorded_at, history.c.id)
-            .cte("changed")
-        )
+        table, history = some(schema.observations, self.share), schema.observation_weight_history
+        changed = self._changed() if self.share >= WHOLE else self._first_change(table)
         told = exists().where(history.c.org_id == table.c.org_id, history.c.observation_id == table.c.id)
         weight = cast(func.coalesce(changed.c.previous_weight, table.c.weight), Double)
         finite = is_finite(weight)
         known = and_(finite, or_(weight == UNTOUCHED, changed.c.observation_id.is_not(None), told))
         its_own = and_(changed.c.org_id == table.c.org_id, changed.c.observation_id == table.c.id)
         return (
-            select(table.c.org_id, func.count().filter(known), func.count().filter(and_(known, weight < COLLAPSED)))
+            select(
+                table.c.org_id,
+                scaled(func.count().filter(known), self.share),
+                scaled(func.count().filter(and_(known, weight < COLLAPSED)), self.share),
+            )
             .select_from(table.outerjoin(changed, its_own))
-            .where(_written(self.scope))
+            .where(_written(self.scope, table))
             .group_by(table.c.org_id)
             .order_by(table.c.org_id)
+        )
+
+    def _changed(self) -> CTE:
+        history = schema.observation_weight_history
+        return (
+            select(history.c.org_id, history.c.observation_id, history.c.previous_weight)
+            .where(replace(self.scope, project=None).tenant(history), history.c.recorded_at >= self.scope.since)
+            .ext(distinct_on(history.c.org_id, history.c.observation_id))
+            .order_by(history.c.org_id, history.c.observation_id, history.c.recorded_at, history.c.id)
+            .cte("changed")
+        )
+
+    def _first_change(self, table: FromClause) -> LateralFromClause:
+        """The same for one observation, by index."""
+        history = schema.observation_weight_history
+        its_own = (history.c.org_id == table.c.org_id, history.c.observation_id == table.c.id)
+        return (
+            select(history.c.org_id, history.c.observation_id, history.c.previous_weight)
+            .where(*its_own, history.c.recorded_at >= self.scope.since)
+            .order_by(history.c.recorded_at, history.c.id)
+            .limit(1)
+            .lateral("changed")
         )
 
 
@@ -88,6 +109,7 @@ class EarlierUsage:
 
     scope: Scope
     shape: LogShape = COMPLETE_SHAPE
+    share: float = WHOLE
     row: ClassVar[type] = UsageRow
     limit: ClassVar[float] = AGGREGATE
 
@@ -106,21 +128,33 @@ class EarlierUsage:
         return (
             select(
                 each.c.org_id,
-                func.count().filter(and_(old, ~lost)),
-                func.count().filter(and_(old, never, ~lost)),
-                func.count().filter(~too_short),
-                func.count().filter(and_(last < since - STALE, ~found, ~too_short)),
+                *(
+                    scaled(func.count().filter(only), self.share)
+                    for only in (
+                        and_(old, ~lost),
+                        and_(old, never, ~lost),
+                        ~too_short,
+                        and_(last < since - STALE, ~found, ~too_short),
+                    )
+                ),
             )
             .group_by(each.c.org_id)
             .order_by(each.c.org_id)
         )
 
     def _each(self) -> CTE:
-        table, since = schema.observations, self.scope.since
-        log = self.shape.rows(self.scope.before())
-        seen = select(log.c.org_id, log.c.observation_id).distinct().cte("seen")
+        table, since = some(schema.observations, self.share), self.scope.since
         begins = self._begins()
-        found = seen.c.observation_id.is_not(None)
+        source = table.outerjoin(begins, begins.c.org_id == table.c.org_id)
+        if self.share >= WHOLE:
+            log = self.shape.rows(self.scope.before())
+            seen = select(log.c.org_id, log.c.observation_id).distinct().cte("seen")
+            source = source.outerjoin(seen, and_(seen.c.org_id == table.c.org_id, seen.c.observation_id == table.c.id))
+            found: ColumnElement[bool] = seen.c.observation_id.is_not(None)
+        else:
+            looked = select(is_logged(table, self.scope.before())).offset(0).lateral("looked")
+            source = source.join(looked, true())
+            found = looked.c.found
         accessed = table.c.last_accessed_at
         hidden = func.coalesce(accessed >= since, False)
         return (
@@ -131,15 +165,11 @@ class EarlierUsage:
                 hidden.label("hidden"),
                 case((accessed < since, accessed)).label("accessed_at"),
                 # one look into the log's index for each that needs it, and for no other
-                case((and_(hidden, ~found), self._given_at())).label("given_at"),
+                case((and_(hidden, ~found), self._given_at(table))).label("given_at"),
                 begins.c.at.label("log_begins"),
             )
-            .select_from(
-                table.outerjoin(
-                    seen, and_(seen.c.org_id == table.c.org_id, seen.c.observation_id == table.c.id)
-                ).outerjoin(begins, begins.c.org_id == table.c.org_id)
-            )
-            .where(_written(self.scope))
+            .select_from(source)
+            .where(_written(self.scope, table))
             .cte("each")
             # or each look would be made anew for every count
             .prefix_with("materialized", dialect="postgresql")
@@ -151,8 +181,8 @@ class EarlierUsage:
         first = select(func.min(logs.c.created_at)).where(logs.c.org_id == orgs.c.id).scalar_subquery()
         return select(orgs.c.id.label("org_id"), first.label("at")).where(in_scope(self.scope)).cte("begins")
 
-    def _given_at(self) -> ScalarSelect[Any]:
-        table, logs = schema.observations, schema.retrieval_ab_logs
+    def _given_at(self, table: FromClause) -> ScalarSelect[Any]:
+        logs = schema.retrieval_ab_logs
         # a log that does not say what was injected is taken at its widest
         given = [logs.c.injected] if self.shape.injected else []
         return (

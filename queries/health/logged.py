@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import BigInteger, cast, exists, func, select
 
 from queries import schema
-from queries.drawn import WHOLE, counted, newest_logged, stands_for
+from queries.drawn import WHOLE, counted, drawn, newest_logged, scaled, some, stands_for
 from queries.engine import AGGREGATE
 from queries.retrievals import POOL, folded, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
@@ -27,6 +27,7 @@ class LogRow:
 
     org_id: str
     retrievals: int
+    drawn: int
     log_rows: int
     complete: int
     sound: int
@@ -42,7 +43,8 @@ class LogIntegrity:
     """Retrievals logged whole, those sound besides, and those whose rank changes do not add up to zero.
 
     Both rank columns are permutations of the same places, so their differences sum to zero; any other sum is proof
-    that rows were lost or changed.
+    that rows were lost or changed. Of a log too long to be folded whole they are estimates; ``drawn`` is how many of
+    the retrievals they rest on.
     """
 
     scope: Scope
@@ -60,6 +62,7 @@ class LogIntegrity:
         found = select(
             each.c.org_id,
             count().label("retrievals"),
+            drawn(each, share).label("drawn"),
             count(of=each.c.candidates).label("log_rows"),
             count(each.c.complete).label("complete"),
             count(sound(each)).label("sound"),
@@ -96,18 +99,19 @@ class LostRow:
 
 @dataclass(frozen=True)
 class LostRetrievals:
-    """Retrievals of the window that gave an agent a block and left no candidate in the log."""
+    """Retrievals of the window that gave an agent a block and left no candidate in the log; drawn from a ``share``."""
 
     scope: Scope
+    share: float = WHOLE
     row: ClassVar[type] = LostRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
         """One look into the log's index per injection."""
-        given, logs = schema.context_injection_logs, schema.retrieval_ab_logs
+        given, logs = some(schema.context_injection_logs, self.share), schema.retrieval_ab_logs
         logged = exists().where(logs.c.org_id == given.c.org_id, logs.c.retrieval_id == given.c.retrieval_id)
         return (
-            select(given.c.org_id, func.count(), func.count().filter(~logged))
+            select(given.c.org_id, scaled(func.count(), self.share), scaled(func.count().filter(~logged), self.share))
             .where(self.scope.where(given), given.c.candidates > 0)
             .group_by(given.c.org_id)
             .order_by(given.c.org_id)

@@ -1,6 +1,7 @@
 """What stands in memory now: duplicates, collapsed weights, missing vectors, and what is never or no longer read.
 
-One question per figure, so that a store that lacks a column loses one figure and not all.
+One question per figure, so that a store that lacks a column loses one figure and not all. Of a ``share`` of the
+observations every count is what those stand for, and what has to be known of each is looked up in an index.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, Double, and_, cast, func, select
+from sqlalchemy import BigInteger, Double, and_, cast, exists, func, select, true
 
 from queries import schema
+from queries.drawn import WHOLE, scaled, some
 from queries.engine import AGGREGATE
 from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
@@ -19,7 +21,7 @@ from queries.shape import COMPLETE_SHAPE, LogShape
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import ColumnElement, FromClause, Select
 
     from queries.scope import Scope
 
@@ -28,8 +30,7 @@ SETTLED = timedelta(days=7)  # an observation younger than this had little chanc
 STALE = timedelta(days=90)
 
 
-def _active(scope: Scope) -> ColumnElement[bool]:
-    table = schema.observations
+def _active(scope: Scope, table: FromClause = schema.observations) -> ColumnElement[bool]:
     return and_(scope.tenant(table), table.c.status == "active")
 
 
@@ -55,20 +56,41 @@ class Duplicates:
 
     scope: Scope
     by: datetime | None = None
+    share: float = WHOLE
     row: ClassVar[type] = DuplicatesRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
         """Grouped by what makes two the same, then summed: one walk without a sort."""
+        if self.share < WHOLE:
+            return self._drawn()
         table = schema.observations
         same = (table.c.org_id, table.c.project_id, table.c.agent_id, table.c.content_hash)
-        wanted = _active(self.scope) if self.by is None else and_(_active(self.scope), table.c.created_at < self.by)
-        groups = select(table.c.org_id, func.count().label("members")).where(wanted).group_by(*same).cte()
+        wanted = (_active(self.scope), *self._by(table))
+        groups = select(table.c.org_id, func.count().label("members")).where(*wanted).group_by(*same).cte()
         return (
             select(groups.c.org_id, _whole(groups.c.members), _whole(groups.c.members - 1))
             .group_by(groups.c.org_id)
             .order_by(groups.c.org_id)
         )
+
+    def _drawn(self) -> Select[Any]:
+        """All but the first of those that are the same, by id, are surplus: that can be asked of each by itself."""
+        table, other = some(schema.observations, self.share), schema.observations.alias("other")
+        names = ("project_id", "agent_id")
+        same = [other.c.org_id == table.c.org_id, other.c.content_hash == table.c.content_hash]
+        same += [other.c[name].is_not_distinct_from(table.c[name]) for name in names]
+        wanted = [(_active(self.scope, each), *self._by(each)) for each in (table, other)]
+        surplus = exists().where(*same, *wanted[1], other.c.id < table.c.id)
+        return (
+            select(table.c.org_id, scaled(func.count(), self.share), scaled(func.count().filter(surplus), self.share))
+            .where(*wanted[0])
+            .group_by(table.c.org_id)
+            .order_by(table.c.org_id)
+        )
+
+    def _by(self, table: FromClause) -> list[ColumnElement[bool]]:
+        return [] if self.by is None else [table.c.created_at < self.by]
 
 
 @dataclass(frozen=True)
@@ -86,23 +108,25 @@ class Weights:
     """Active observations by whether feedback has taken nearly all of their weight."""
 
     scope: Scope
+    share: float = WHOLE
     row: ClassVar[type] = WeightsRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
         """A weight that is no number is counted apart: it is neither high nor low."""
-        table = schema.observations
+        table = some(schema.observations, self.share)
         # a platform may keep weights as numeric: they are read as doubles everywhere
         weight = cast(table.c.weight, Double)
         finite = is_finite(weight)
         return (
             select(
                 table.c.org_id,
-                func.count().filter(finite),
-                func.count().filter(and_(finite, weight < COLLAPSED)),
-                func.count().filter(finite.is_not(True)),
+                *(
+                    scaled(func.count().filter(only), self.share)
+                    for only in (finite, and_(finite, weight < COLLAPSED), finite.is_not(True))
+                ),
             )
-            .where(_active(self.scope))
+            .where(_active(self.scope, table))
             .group_by(table.c.org_id)
             .order_by(table.c.org_id)
         )
@@ -123,19 +147,25 @@ class VectorGaps:
     """Active observations that no vector leg can find; the usual dimension is the organization's most common one."""
 
     scope: Scope
+    share: float = WHOLE
     row: ClassVar[type] = VectorsRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
         """Counted by dimension first: all but the largest group are of another one."""
-        table, vectors = schema.observations, schema.observation_embeddings
+        table, vectors = some(schema.observations, self.share), schema.observation_embeddings
         its_own = and_(
             vectors.c.org_id == table.c.org_id, vectors.c.observation_id == table.c.id, vectors.c.route == "full"
         )
+        found: FromClause = vectors
+        if self.share < WHOLE:
+            # left to itself the planner would read every vector; it does not look behind an offset
+            found = select(vectors.c.embedding).where(its_own).offset(0).lateral("its_vector")
+        joined = table.outerjoin(found, its_own if self.share >= WHOLE else true())
         sizes = (
-            select(table.c.org_id, func.vector_dims(vectors.c.embedding).label("size"), func.count().label("members"))
-            .select_from(table.outerjoin(vectors, its_own))
-            .where(_active(self.scope))
+            select(table.c.org_id, func.vector_dims(found.c.embedding).label("size"), func.count().label("members"))
+            .select_from(joined)
+            .where(_active(self.scope, table))
             .group_by(table.c.org_id, "size")
             .cte("sizes")
         )
@@ -146,9 +176,9 @@ class VectorGaps:
         return (
             select(
                 sizes.c.org_id,
-                _whole(members),
-                cast(func.coalesce(func.sum(members).filter(~has_one), 0), BigInteger),
-                cast(held - usual, BigInteger),
+                scaled(func.sum(members), self.share),
+                scaled(func.coalesce(func.sum(members).filter(~has_one), 0), self.share),
+                scaled(held - usual, self.share),
             )
             .group_by(sizes.c.org_id)
             .order_by(sizes.c.org_id)
@@ -176,29 +206,53 @@ class Usage:
 
     scope: Scope
     shape: LogShape = COMPLETE_SHAPE
+    share: float = WHOLE
     row: ClassVar[type] = UsageRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """The window's log as a set of ids, joined once."""
-        table = schema.observations
-        log = self.shape.rows(self.scope)
-        seen = select(log.c.org_id, log.c.observation_id).distinct().cte("seen")
-        found = seen.c.observation_id.is_not(None)
-        old = table.c.created_at < self.scope.until - SETTLED
-        last = func.greatest(table.c.created_at, table.c.last_accessed_at)
+        """What the log has of each, then counted."""
+        each = (self._joined() if self.share >= WHOLE else self._looked_up()).subquery("each")
+        old = each.c.created_at < self.scope.until - SETTLED
+        last = func.greatest(each.c.created_at, each.c.last_accessed_at)
+        never = and_(old, each.c.last_accessed_at.is_(None), ~each.c.found)
+        stale = and_(last < self.scope.until - STALE, ~each.c.found)
         return (
             select(
-                table.c.org_id,
-                func.count().filter(old),
-                func.count().filter(and_(old, table.c.last_accessed_at.is_(None), ~found)),
-                func.count(),
-                func.count().filter(and_(last < self.scope.until - STALE, ~found)),
+                each.c.org_id,
+                scaled(func.count().filter(old), self.share),
+                scaled(func.count().filter(never), self.share),
+                scaled(func.count(), self.share),
+                scaled(func.count().filter(stale), self.share),
             )
-            .select_from(
-                table.outerjoin(seen, and_(seen.c.org_id == table.c.org_id, seen.c.observation_id == table.c.id))
-            )
-            .where(_active(self.scope))
-            .group_by(table.c.org_id)
-            .order_by(table.c.org_id)
+            .group_by(each.c.org_id)
+            .order_by(each.c.org_id)
         )
+
+    def _joined(self) -> Select[Any]:
+        """The window's log as a set of ids, joined once."""
+        table, log = schema.observations, self.shape.rows(self.scope)
+        seen = select(log.c.org_id, log.c.observation_id).distinct().cte("seen")
+        its_own = and_(seen.c.org_id == table.c.org_id, seen.c.observation_id == table.c.id)
+        found = seen.c.observation_id.is_not(None).label("found")
+        return (
+            select(table.c.org_id, table.c.created_at, table.c.last_accessed_at, found)
+            .select_from(table.outerjoin(seen, its_own))
+            .where(_active(self.scope))
+        )
+
+    def _looked_up(self) -> Select[Any]:
+        """One look into the log's index for each, behind an offset, or it would be made anew for every count."""
+        table = some(schema.observations, self.share)
+        return (
+            select(table.c.org_id, table.c.created_at, table.c.last_accessed_at, is_logged(table, self.scope))
+            .where(_active(self.scope, table))
+            .offset(0)
+        )
+
+
+def is_logged(table: FromClause, scope: Scope) -> ColumnElement[bool]:
+    """Whether the window's log has an observation, looked up in an index as ``found``."""
+    logs = schema.retrieval_ab_logs
+    its_own = (logs.c.org_id == table.c.org_id, logs.c.observation_id == table.c.id)
+    return exists().where(*its_own, scope.where(logs)).correlate(table).label("found")

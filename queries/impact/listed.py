@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import BigInteger, and_, case, cast, func, select
 
 from queries import folding, schema
+from queries.drawn import WHOLE
 from queries.impact.selection import Selected
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, Select
 
 
 LISTED = 100
@@ -43,7 +44,8 @@ class ListedRow:
 class ListedRetrievals(Selected):
     """The comparable retrievals with most flips and places moved; ``cell`` keeps those with a candidate at those ranks.
 
-    ``cell`` is (unweighted, weighted), from 0 as the log counts.
+    ``cell`` is (unweighted, weighted), from 0 as the log counts. Of a log too long to be folded whole they are those
+    drawn, and ``total`` is an estimate of how many there are in all.
     """
 
     cell: tuple[int, int] | None = None
@@ -69,9 +71,12 @@ class ListedRetrievals(Selected):
         sessions = schema.sessions
         its_session = schema.session_of(each)
         flips = case((folding.has_known_block(each), folding.block_flips(each)))
+        number: ColumnElement[Any] = func.count().over()
+        if self.selection.share < WHOLE:
+            number = cast(func.round(func.sum(each.c.stands_for).over()), BigInteger)
         return (
             select(
-                func.count().over(),
+                number,
                 each.c.org_id,
                 each.c.retrieval,
                 each.c.at,

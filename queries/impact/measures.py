@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import Double, and_, cast, func, select
 
 from queries import folding
+from queries.drawn import counted, drawn, summed
 from queries.impact.selection import Selected
 from queries.retrievals import POOL, comparable, sound
 
@@ -21,12 +23,15 @@ class MeasuresRow:
     """One day: what is left out and why, then sums over comparable retrievals; a share or mean is a sum over a count.
 
     ``retrievals = incomplete + repeated + unreadable + unweighted + comparable``: each is counted where it first fails.
+    Of a log too long to be folded whole all are estimates, rounded one by one; ``drawn`` is how many of the comparable
+    they rest on.
     """
 
     day: datetime
     newest: datetime
     log_rows: int
     retrievals: int
+    drawn: int
     complete: int
     truncated: int
     incomplete: int
@@ -61,33 +66,35 @@ class Measures(Selected):
 
     def statement(self) -> Select[Any]:
         """The retrievals of both windows, folded once and summed by day."""
-        both = self.selection.with_before()
-        log = folding.with_inversions(both.log())
+        chosen, share = self.selection, self.selection.share
+        log = folding.with_inversions(chosen.log(with_before=True))
         parts = (folding.order_measures, folding.block_measures, folding.spread_measures)
-        each = both.folded(log, *(measure for part in parts for measure in part(log))).subquery("retrieval")
+        each = chosen.folded(log, *(measure for part in parts for measure in part(log))).subquery("retrieval")
         day = func.date_trunc("day", each.c.at, "UTC")
         tau, dominance = folding.kendall_tau_b(each), folding.weight_dominance(each)
         whole, able = sound(each), comparable(each)
         logged, known = and_(whole, each.c.block_logged), and_(able, folding.has_known_block(each))
-
-        def count(condition: ColumnElement[bool]) -> ColumnElement[int]:
-            return func.count().filter(condition)
+        count = partial(counted, each, share)
 
         def total(value: ColumnElement[Any], condition: ColumnElement[bool]) -> ColumnElement[Any]:
-            return func.coalesce(func.sum(value).filter(condition), 0)
+            return func.coalesce(count(condition, value), 0)
+
+        def mean_sum(value: ColumnElement[Any]) -> ColumnElement[Any]:
+            return summed(each, share, and_(able, value.is_not(None)), value)
 
         return (
             select(
                 day,
                 func.max(each.c.at),
-                func.sum(each.c.candidates),
-                func.count(),
+                count(of=each.c.candidates),
+                count(),
+                drawn(each, share, able),
                 count(each.c.complete),
                 count(each.c.candidates >= POOL),
                 count(~each.c.complete),
                 count(and_(each.c.complete, each.c.repeated)),
                 count(and_(each.c.complete, ~each.c.repeated, each.c.unusable > 0)),
-                func.sum(each.c.unusable),
+                count(of=each.c.unusable),
                 count(func.coalesce(each.c.surplus, 0) != 0),
                 count(and_(whole, each.c.weighted.is_not(True))),
                 count(able),
@@ -95,10 +102,10 @@ class Measures(Selected):
                 count(and_(able, each.c.moved)),
                 total(each.c.candidates, able),
                 total(each.c.shift, able),
-                total(folding.rank_biased_overlap(each), able),
-                total(tau, able),
+                mean_sum(folding.rank_biased_overlap(each)),
+                mean_sum(tau),
                 count(and_(able, tau.is_not(None))),
-                total(dominance, able),
+                mean_sum(dominance),
                 count(and_(able, dominance.is_not(None))),
                 total(each.c.candidates, logged),
                 total(each.c.block, logged),

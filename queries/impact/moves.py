@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import BigInteger, Integer, and_, case, cast, column, func, or_, select, true
 
 from queries import schema
+from queries.drawn import WHOLE, counted
 from queries.impact.selection import Selected
 from queries.retrievals import comparable
 
@@ -36,8 +37,9 @@ def candidates(selection: Selection, *names: str) -> Subquery:
     each = selection.folded(log, *arrays).subquery("retrieval")
     typed = [column(name, log.c[name].type) for name in names]
     row = func.unnest(*(each.c[name] for name in names)).table_valued(*typed, name="row").render_derived()
+    drawn = [each.c.stands_for] if selection.share < WHOLE else []
     return (
-        select(each.c.org_id, *(row.c[name] for name in names))
+        select(each.c.org_id, *drawn, *(row.c[name] for name in names))
         .select_from(each.join(row, true()))
         .where(comparable(each))
         .subquery("candidate")
@@ -71,8 +73,8 @@ class Moves(Selected):
         inside = cast(func.floor(weight * WEIGHT_BINS), Integer)
         weight_bin = case((and_(weight >= 0, weight <= 1), inside))
         keys = (row.c.unweighted_rank, row.c.weighted_rank, weight_bin, row.c.injected)
-        counted = func.count()
-        return select(*keys, counted).group_by(*keys).order_by(counted.desc(), *keys[:2]).limit(MOST_CELLS)
+        number = counted(row, self.selection.share)
+        return select(*keys, number).group_by(*keys).order_by(number.desc(), *keys[:2]).limit(MOST_CELLS)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,10 @@ class MoverRow:
 
 @dataclass(frozen=True)
 class Movers(Selected):
-    """The observations that feedback moved up most, and those it moved down most, by places summed over retrievals."""
+    """The observations that feedback moved up most, and those it moved down most, by places summed over retrievals.
+
+    Of a log too long to be folded whole, over the retrievals drawn: what one observation did elsewhere they cannot say.
+    """
 
     row: ClassVar[type] = MoverRow
 

@@ -26,7 +26,10 @@ class SessionOutcomeRow:
 
 @dataclass(frozen=True)
 class SessionOutcomes(Selected):
-    """Sessions with a comparable retrieval whose block is known, counted by changed block and outcome."""
+    """Sessions with a comparable retrieval whose block is known, counted by changed block and outcome.
+
+    Of a log too long to be folded whole, those with such a retrieval among the drawn, and by these alone.
+    """
 
     row: ClassVar[type] = SessionOutcomeRow
 

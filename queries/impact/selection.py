@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sqlalchemy import func, literal, select, union_all
 
 from queries import schema
+from queries.drawn import newest_logged, stands_for
 from queries.engine import AGGREGATE, LIST
+from queries.organizations import in_scope
 from queries.retrievals import TOP, folded
 from queries.shape import COMPLETE_SHAPE, LogShape
 
@@ -70,21 +73,24 @@ class Selection:
         if self.top < 1:
             raise ValueError(f"expected a top of at least 1, found {self.top}")
 
-    def log(self) -> Subquery:
-        """The log rows of these retrievals."""
-        return self.filters.rows(self.shape.rows(self.scope))
+    @property
+    def share(self) -> float:
+        """The share of the log that figures are drawn from."""
+        return self.shape.share(self.scope)
+
+    def log(self, *, with_before: bool = False) -> Subquery:
+        """The log rows of these retrievals, also those of the window before; of a long log the same ones either way."""
+        since = self.scope.before().since
+        scope = replace(self.scope, since=since) if with_before else self.scope
+        return self.filters.rows(self.shape.rows(scope, share=self.share, since=since))
 
     def folded(self, log: Subquery, *more: ColumnElement[Any]) -> Select[Any]:
         """One row per retrieval with further aggregates; weighting is a retrieval's, so it is compared afterwards."""
-        each = folded(log, *more, top=self.top)
+        each = folded(log, *more, *stands_for(log, self.share), top=self.top)
         weighted = func.coalesce(func.bool_and(log.c.weighting_enabled), False)
         if self.filters.weighting is None:
             return each
         return each.having(weighted if self.filters.weighting == "on" else ~weighted)
-
-    def with_before(self) -> Selection:
-        """The same over this window and the one before it, in one."""
-        return replace(self, scope=replace(self.scope, since=self.scope.before().since))
 
 
 @dataclass(frozen=True)
@@ -156,3 +162,24 @@ class Timeless:
         its_session = schema.session_of(logs)
         source = logs.join(sessions, its_session, isouter=True)
         return select(func.count()).select_from(source).where(self.scope.tenant(logs), sessions.c.created_at.is_(None))
+
+
+@dataclass(frozen=True)
+class NewestRow:
+    """The newest row of a window."""
+
+    at: datetime | None
+
+
+@dataclass(frozen=True)
+class Newest:
+    """When the window's newest row was logged, by index: what is drawn of a long log need not hold it."""
+
+    scope: Scope
+    row: ClassVar[type] = NewestRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """One look for each organization."""
+        each = select(newest_logged(self.scope).label("at")).where(in_scope(self.scope)).subquery("each")
+        return select(func.max(each.c.at))

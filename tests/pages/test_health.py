@@ -74,6 +74,39 @@ def numbers(sent: Any) -> list[float]:  # noqa: ANN401 - plotly sends numbers as
     return sent if isinstance(sent, list) else np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).tolist()
 
 
+class TestDrawn:
+    """Of very many observations and injections, all organizations' checks are estimates; of one they are counted."""
+
+    MANY = """update pg_class set reltuples = 201000
+               where oid in ('observations'::regclass, 'context_injection_logs'::regclass)"""
+
+    def test_they_carry_a_sign_and_the_strip_says_how_good_they_are(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        owner.execute(
+            """insert into observations (org_id, content, content_hash, weight, created_at)
+               select 'org_a', repeat('x', 400), n % 7000, case when n % 5 = 0 then 0.1 else 1 end,
+                      now() - interval '40 days'
+                 from generate_series(1, 8000) as n"""
+        )
+        owner.execute("analyze observations")  # or the planner looks for equals among all of an organization
+        owner.execute(self.MANY)
+        with health(address) as test:
+            assert not test.exception
+            strip = next(line.value for line in test.markdown if "as of" in line.value)
+            assert "≈ what is stored: drawn from 14.9 % of the observations, good to ±" in strip
+            points = float(strip.partition("good to ±")[2].split()[0])
+            checks = table(test, "checks").set_index("check")
+            for label, exact in (("Collapsed weights", 20), ("Exact duplicates", 12.5), ("Never retrieved", 100)):
+                value = checks.loc[label, "value"]
+                assert value.startswith("≈ ")
+                assert float(value.strip("≈ %")) == pytest.approx(exact, abs=points)
+                assert checks.loc[label, "counts"].startswith("≈ ")
+            assert {metric.label: metric.value for metric in test.metric}["Collapsed"].endswith("%")
+        with health(address, org="org_a") as test:
+            assert "drawn from" not in " ".join(line.value for line in test.markdown)
+            assert table(test, "checks").set_index("check").loc["Collapsed weights", "value"] == "20 %"
+
+
 class TestMemory:
     def test_every_check_equals_the_slow_answer(self, address: str, owner: Owner) -> None:
         plant(owner, 7)

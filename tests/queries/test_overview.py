@@ -40,7 +40,7 @@ class TestPlanted:
         sample.add_organization(owner, "org_a", "Acme")
         row = one(store)
         assert (row["org_id"], row["name"]) == ("org_a", "Acme")
-        assert list(row.drop(["org_id", "name", "newest"])) == [0] * 17
+        assert list(row.drop(["org_id", "name", "newest"])) == [0] * 18
         assert pd.isna(row["newest"])
 
     def test_counts_of_the_window(self, store: Store, owner: Owner) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from analysis.health.change import PRESENT_ONLY, SERVICES, compare, difference, worst_first
 from analysis.health.checks import CHECKS
+from analysis.health.counts import FLOOR, Shares, told
 
 
 def means(now: dict[str, float], before: dict[str, float]) -> dict[str, str]:
@@ -83,3 +84,30 @@ class TestNoticed:
 
     def test_every_service_says_what_to_do(self) -> None:
         assert all(service.todo and service.formula for service in SERVICES)
+
+
+class TestDrawn:
+    """Of what was drawn only a share was seen: as few as that vary by chance, whatever they stand for."""
+
+    NOW, BEFORE = {"collapsed": 220, "weighed": 1000}, {"collapsed": 200, "weighed": 1000}
+
+    def test_what_is_stored_does_not_vary_by_chance_unless_it_was_drawn(self) -> None:
+        meaning = {
+            share: next(
+                each.meaning
+                for each in compare(self.NOW, self.BEFORE, Shares(stored=share))
+                if each.measure.name == "collapsed"
+            )
+            for share in (1.0, 0.1)
+        }
+        assert meaning == {1.0: "worse", 0.1: "chance"}
+
+    def test_each_count_has_its_own_share(self) -> None:
+        shares = Shares(log=0.1, stored=0.2, given=0.3)
+        assert [shares.of(name) for name in ("complete", "active", "lost", "accepted")] == [0.1, 0.2, 0.3, 1.0]
+
+    def test_too_few_drawn_of_one_organization_say_nothing(self) -> None:
+        counts = {"active": 299.0, "collapsed": 3.0, "retrievals": 600.0, "complete": 590.0, "accepted": 2.0}
+        assert told(counts, Shares(log=0.05, stored=0.1)) == {"retrievals": 600, "complete": 590, "accepted": 2}
+        assert FLOOR == 600 * 0.05
+        assert told(counts, Shares()) == counts

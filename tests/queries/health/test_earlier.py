@@ -17,7 +17,7 @@ from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape
 from tests import sample
 from tests.health_store import NOW, frames, inside, plant, plant_history
-from tests.queries.health.test_stored_and_logged import SCOPES, answered
+from tests.queries.health.test_stored_and_logged import ALL, SCOPES, answered
 
 if TYPE_CHECKING:
     import psycopg
@@ -85,7 +85,10 @@ def test_what_stood_when_the_window_began_equals_the_slow_answer(store: Store, o
     met: set[str] = set()
     for scope in SCOPES.values():
         expected = slowly(owner, scope)
-        for question in (EarlierUsage(scope), EarlierWeights(scope), Duplicates(scope, by=scope.since)):
+        counted = (EarlierUsage(scope), EarlierWeights(scope), Duplicates(scope, by=scope.since))
+        # what is drawn is looked up one by one: here, all of it
+        drawn = (EarlierUsage(scope, share=ALL), EarlierWeights(scope, ALL), Duplicates(scope, scope.since, ALL))
+        for question in counted + drawn:
             name = type(question).__name__
             assert answered(store, question) == expected[name], (name, scope)
             met |= {key for row in expected[name].values() for key, value in row.items() if value}

@@ -18,6 +18,7 @@ from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape
 from tests import sample
 from tests.health_store import NOW, frames, inside, plant
+from tests.queries.health.test_stored_and_logged import ALL
 
 if TYPE_CHECKING:
     import psycopg
@@ -150,19 +151,21 @@ def test_coverage_equals_the_slow_answer(store: Store, owner: Owner, by: By) -> 
                 during = mine[(mine["created_at"] >= begins) & (mine["created_at"] < ends)]
                 cell = (int((rows["created_at"] < ends).sum()), during["observation_id"].nunique(), len(rows))
                 expected[(org, None if pd.isna(key) else key, step)] = cell
-        found = store.ask(Coverage(scope, by))
-        got = {
-            (row["org_id"], None if pd.isna(row["name"]) else row["name"], row["step"]): (
-                row["stored"], row["injected"], row["total"],
-            )
-            for row in found.to_dict("records")
-        }  # fmt: skip
-        assert got == expected
+        # counted, and as what is drawn is looked up: here, all of it
+        for question in (Coverage(scope, by), Coverage(scope, by, share=ALL)):
+            found = store.ask(question).to_dict("records")
+            got = {
+                (row["org_id"], None if pd.isna(row["name"]) else row["name"], row["step"]): (
+                    row["stored"], row["injected"], row["total"],
+                )
+                for row in found
+            }  # fmt: skip
+            assert got == expected
+            for row in found:
+                cells = [cell for (_, _, step), cell in expected.items() if step == row["step"]]
+                assert (row["all_stored"], row["all_injected"]) == (sum(c[0] for c in cells), sum(c[1] for c in cells))
+                assert row["names"] == len(cells)
         assert any(cell[1] for cell in expected.values())
-        for row in found.to_dict("records"):
-            cells = [cell for (_, _, step), cell in expected.items() if step == row["step"]]
-            assert (row["all_stored"], row["all_injected"]) == (sum(c[0] for c in cells), sum(c[1] for c in cells))
-            assert row["names"] == len(cells)
 
 
 def test_coverage_counts_what_lies_beyond_the_largest(store: Store, owner: Owner) -> None:

@@ -47,7 +47,8 @@ def slowly(retrievals: list[Retrieval], top: int = 5) -> Counter[str]:
         once = len({row.observation for row in rows}) == size
         bad = sum(not all(map(is_number, (row.relevance, row.weight, row.weighted))) for row in rows)
         told = [(b, a) for b, a in zip(before, after, strict=True) if b is not None and a is not None]
-        sums.update(retrievals=1, log_rows=size, complete=int(complete), truncated=int(size >= 20), unusable_rows=bad)
+        sums.update(retrievals=1, log_rows=size, complete=int(complete), truncated=int(size >= 20))
+        sums.update(unusable_rows=bad)
         sums["unbalanced"] += sum(b - a for b, a in told) != 0
         if not complete or not once or bad:
             sums["incomplete" if not complete else "repeated" if not once else "unreadable"] += 1
@@ -58,7 +59,7 @@ def slowly(retrievals: list[Retrieval], top: int = 5) -> Counter[str]:
         if not each.weighting:
             sums["unweighted"] += 1
             continue
-        sums.update(comparable=1, candidates=size)
+        sums.update(comparable=1, drawn=1, candidates=size)
         by_before = sorted(range(size), key=lambda i: before[i] or 0)
         by_after = sorted(range(size), key=lambda i: after[i] or 0)
         sums["top_one"] += by_before[0] != by_after[0]
