@@ -53,24 +53,21 @@ class TestRatios:
 class TestHealthCounts:
     PASSES = pd.DataFrame(
         {
-            "org_id": ["org_a", "org_a", "org_b"], "finished_at": [NOON - 2 * DAY, NOON - DAY, pd.NaT],
-            "checked_at": [NOON - DAY / 4, pd.NaT, pd.NaT], "clustered": [5, 3, None], "clusters": [2, 1, None],
-            "observations": [20, 10, None],
+            "org_id": ["org_a", "org_b"], "projects": [2, 3], "unfinished": [0, 1], "repeats": [5, 2],
+            "passed": [30, 10], "oldest": [NOON - DAY, NOON - 2 * DAY],
         }
     )  # fmt: skip
 
     def test_the_project_looked_at_longest_ago_counts_and_one_never_done_is_never(self) -> None:
         found = by_organization({"passes": self.PASSES}, NOON)
         assert found["org_a"] == {"repeats": 5, "passed": 30, "hours_since_pass": pytest.approx(24)}
-        assert math.isinf(found["org_b"]["hours_since_pass"])
+        assert found["org_b"] == {"repeats": 2, "passed": 10, "hours_since_pass": math.inf}
         together = summed(found)
-        assert together["repeats"] == 5
+        assert (together["repeats"], together["passed"]) == (5 + 2, 30 + 10)
         assert math.isinf(together["hours_since_pass"])
 
-    def test_an_organization_with_memory_and_no_pass_was_never_aggregated(self) -> None:
+    def test_passes_that_could_not_be_asked_leave_no_age(self) -> None:
         stored = pd.DataFrame({"org_id": ["org_c"], "active": [3], "surplus": [0]})
-        found = by_organization({"duplicates": stored, "passes": self.PASSES}, NOON)
-        assert found["org_c"] == {"active": 3, "surplus": 0, "hours_since_pass": math.inf}
         assert by_organization({"duplicates": stored}, NOON) == {"org_c": {"active": 3, "surplus": 0}}
 
     def test_what_writers_lost_is_dropped_and_failed(self) -> None:
