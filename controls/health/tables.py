@@ -79,8 +79,8 @@ def behind(memory: Memory, scope: Scope) -> None:
     """What the column Before holds, and how each measure is formed and mended; as text, which no window cuts off."""
     st.caption(
         f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
-        "this window began, of what is active today. pt are percentage points; ≈: chance alone explains it (95 %). "
-        "Vectors, near-duplicates, drops and passes are known of the present only."
+        "this window began, of what is active today. pt are percentage points; ≈: too few to tell it from chance "
+        "(95 %). Vectors, near-duplicates, drops and passes are known of the present only."
     )
     if any(memory.counts.get(name) for name, _ in APART.values()):
         st.caption(
