@@ -149,10 +149,10 @@ def _table(passed: tuple[Gate, ...]) -> None:
         hide_index=True,
         key="gates",
         column_config={
-            "gate": st.column_config.TextColumn("Gate", width=280),
-            "measured": st.column_config.TextColumn("Measured", width=110),
-            "limit": st.column_config.TextColumn("Published limit", width=120),
-            "holds": st.column_config.TextColumn("Verdict", width=100),
+            "gate": st.column_config.TextColumn("Gate", width=235),
+            "measured": st.column_config.TextColumn("Measured", width=90),
+            "limit": st.column_config.TextColumn("Published limit", width=115),
+            "holds": st.column_config.TextColumn("Verdict", width=95),
         },
     )
 
