@@ -38,9 +38,12 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
         told = [list(point) for point in zip(labels, points[name].tolist(), strict=True)]
         heights = [max(value, NOTHING) for _, value in told]
         figure.add_trace(_line(told, heights, words, colour, "%{customdata[1]:,}"), row=1, col=1)
+        _name(figure, words, len(points) - 1, math.log10(heights[-1]), 1)
     shares = [None if value is None or math.isnan(value) else 100 * value for value in points["share"].tolist()]
     told = [list(point) for point in zip(labels, shares, strict=True)]
     figure.add_trace(_line(told, shares, "boosted", DEGRADED, "%{customdata[1]:.3g} %"), row=2, col=1)
+    if shares[-1] is not None:
+        _name(figure, "boosted", len(points) - 1, shares[-1], 2)
     finish(figure, title, height=420)
     if cliff is not None:
         figure.add_vrect(x0=cliff - 1, x1=cliff, fillcolor=DOWN, opacity=0.13, line_width=0)
@@ -69,22 +72,26 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
 
 
 def _line(points: list[list[Any]], ys: Sequence[float | None], words: str, colour: str, shown: str) -> go.Scatter:
-    """One line, named at its end; ``points`` are the labels and what is told of each."""
+    """One line; ``points`` are the labels and what is told of each."""
     return go.Scatter(
         x=list(range(len(points))),
         y=list(ys),
-        mode="lines+markers+text",
-        text=[""] * (len(points) - 1) + [f" {words}"],
-        textposition="middle right",
-        textfont={"color": colour},
+        mode="lines+markers",
         cliponaxis=False,
         name=words,
         line={"color": colour, "width": 2},
         marker={"size": 7, "color": colour},
         selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}, "textfont": {"color": colour}},
+        unselected={"marker": {"opacity": 1}},
         customdata=points,
         hovertemplate=f"%{{customdata[0]}}: {words} {shown}<extra></extra>",
+    )
+
+
+def _name(figure: go.Figure, words: str, place: int, height: float, row: int) -> None:
+    """A line's name at its end, in the colour of all text: none of the lines' own can be read on both grounds."""
+    figure.add_annotation(
+        x=place, y=height, text=words, showarrow=False, xanchor="left", xshift=8, font={"size": 12}, row=row, col=1
     )
 
 

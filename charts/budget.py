@@ -31,6 +31,7 @@ def pareto(
 ) -> go.Figure:
     """Marks with their 95 % intervals; ``points`` has name, zone, tokens, tokens_low, … accepted_high and judged.
 
+    A mark is open where ``told_apart`` is false: its intervals leave it open in which zone it lies.
     The line joins the work types that none beats in both; the map is divided at ``centre``, the mean of all sessions.
     Where there are more work types, ``cut_at`` says how many of the most frequent were looked at.
     """
@@ -56,7 +57,12 @@ def pareto(
                 text=[literal(_short(name)) for name in here["name"]],
                 textposition="top right",
                 cliponaxis=False,
-                marker={"size": 12, "symbol": symbol, "color": colour, "line": {"width": 0}},
+                marker={
+                    "size": 12,
+                    "symbol": [symbol if told else f"{symbol}-open" for told in here["told_apart"]],
+                    "color": colour,
+                    "line": {"width": 2, "color": colour},
+                },
                 error_x=_whiskers(here, "tokens", 1),
                 error_y=_whiskers(here, "accepted", 100),
                 customdata=[
@@ -68,13 +74,14 @@ def pareto(
                         100 * here["accepted_low"],
                         100 * here["accepted_high"],
                         here["judged"],
+                        ["" if told else ", not told apart from the others" for told in here["told_apart"]],
                         strict=True,
                     )
                 ],
                 hovertemplate=(
                     "%{customdata[0]}: %{y:.3g} % accepted (%{customdata[3]:.3g} to %{customdata[4]:.3g})<br>"
                     "%{x:,.0f} tokens a session (%{customdata[1]:,.0f} to %{customdata[2]:,.0f})<br>"
-                    f"%{{customdata[5]:,}} sessions with an outcome, {zone}<extra></extra>"
+                    f"%{{customdata[5]:,}} sessions with an outcome, {zone}%{{customdata[6]}}<extra></extra>"
                 ),
             )
         )
@@ -92,7 +99,7 @@ def pareto(
 
 
 def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at: int | None) -> str:
-    wasteful = int((points["zone"] == "wasteful").sum())
+    wasteful = int(((points["zone"] == "wasteful") & points["told_apart"]).sum())
     said = f"{len(frontier)} of {len(points)} work types are on the frontier"
     if cut_at is not None:
         said = f"Of the {cut_at} most frequent work types: {len(frontier)} of {len(points)} drawn are on the frontier"

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 ROW = 30  # pixels
 # band: colour, marker, the wash behind it
 LOOKS = {
-    "good": (UP, "circle", "rgba(27, 127, 121, 0.10)"),
-    "watch": (DEGRADED, "diamond", "rgba(183, 134, 11, 0.12)"),
-    "red": (DOWN, "x", "rgba(200, 85, 61, 0.14)"),
+    "good": (UP, "circle", "rgba(27, 127, 121, 0.12)"),
+    "watch": (DEGRADED, "diamond", "rgba(183, 134, 11, 0.18)"),
+    "red": (DOWN, "x", "rgba(200, 85, 61, 0.20)"),
 }
 SEEN = 0.04  # of a band: a shorter tail would be hidden by its own mark
 WORDS = {"good": "in order", "watch": "watch", "red": "act"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from controls import store_state
+from controls.view import view
 
 
 def no_organizations(*, everything: bool) -> None:
@@ -31,7 +32,9 @@ def nothing_yet() -> None:
 
 
 def nothing_stored() -> None:
-    """A scope without any active observation, which no window changes."""
+    """A scope without any active observation, which no window changes; one that never had any has been told so."""
+    if store_state.holds_nothing(view().scope):
+        return
     st.info(
         "No active observation is stored in this scope. Choose another project or organization.",
         icon=":material/search_off:",

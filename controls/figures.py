@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -10,13 +11,17 @@ import streamlit as st
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+MOVED = re.compile(r"[+\-−][\d.,]+")
 WIDTH = 144  # three beside each other in a narrow window
 WIDE = 174  # with a line by day, or a label of three words
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure; ``colour`` and ``arrow`` are of what stands beside it, ``line`` is drawn below."""
+    """A figure; ``colour`` and ``arrow`` are of what stands beside it, ``line`` is drawn below.
+
+    An arrow points only where something moved: what stands beside begins with a sign, and is not zero.
+    """
 
     label: str
     value: str
@@ -25,6 +30,12 @@ class Figure:
     colour: Literal["off", "red", "green"] = "off"
     arrow: bool = False
     line: Sequence[float] = ()
+
+    @property
+    def moved(self) -> bool:
+        """Whether what stands beside it is a change up or down."""
+        amount = MOVED.match(self.beside or "")
+        return amount is not None and any(digit in "123456789" for digit in amount[0])
 
 
 def in_a_row(shown: Iterable[Figure], width: int = WIDTH) -> None:
@@ -41,7 +52,7 @@ def cards(shown: Iterable[Figure], width: int = WIDTH) -> None:
             each.value,
             each.beside,
             delta_color=each.colour,
-            delta_arrow="auto" if each.arrow else "off",
+            delta_arrow="auto" if each.arrow and each.moved else "off",
             border=True,
             width=width,
             height="stretch",

@@ -57,7 +57,7 @@ def top_changed(top: int) -> str:
 LOG_COVERAGE_AND_POOL = (
     "Log coverage is the share of retrievals whose two rank columns are whole, each rank given once: only these "
     "can say what feedback moved. Logging is lossy by design, so a gap is not an error of this page. "
-    f"A pool that is full at {POOL} candidates may have lost the ones after it."
+    f"A retrieval at the limit of {POOL} candidates may have lost the ones after them."
 )
 
 # The matrix of organizations
@@ -149,7 +149,7 @@ def default(value: str, *, turned: bool) -> str:
 
 
 # Inspector: the list, the waterfall, pins
-ALL_DIGITS = "Scores as the library computed them, without rounding."
+ALL_DIGITS = "Figures as they were computed, without rounding."
 PLACE = "After every stage but the budget, from 1."
 PLACE_AFTER_STAGE = "Empty where the stage dropped it."
 MOVED = "Against the order in which it was recalled."

@@ -68,7 +68,7 @@ def open_column(
 def enter_column(orgs: Sequence[str]) -> ButtonColumnResult | ColumnConfig:
     """A column of buttons that move the scope into the row's organization."""
     return st.column_config.ButtonColumn(
-        "", width="small", type="tertiary", key="enter", on_click=_entered, args=(tuple(orgs),)
+        "", width=55, type="tertiary", key="enter", on_click=_entered, args=(tuple(orgs),)
     )
 
 

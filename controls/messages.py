@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from controls import store_state
+from controls.view import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,30 +80,12 @@ def ignored_in_link(labels: Sequence[str]) -> None:
         )
 
 
-def one_organization_needed() -> None:
-    """A page that asks one organization's memory, opened for all of them."""
-    st.info(
-        "A question is asked to one organization's memory. Choose one here or in the sidebar.",
-        icon=":material/apartment:",
-    )
-
-
 def nothing_recalled() -> None:
     """A question that brought back no candidate, which is an answer and not a failure."""
     st.info(
         "Nothing was recalled for this question. Ask in other words, or choose all projects.",
         icon=":material/search_off:",
     )
-
-
-def replay_needs_one_organization() -> None:
-    """A replay for all organizations at once, whose settings and flags differ."""
-    st.info("Settings are tried on one organization's log. Choose one in the sidebar.", icon=":material/apartment:")
-
-
-def clusters_need_one_organization() -> None:
-    """Clusters for all organizations at once, which never say the same to each other."""
-    st.info("Agreement is looked for inside one organization. Choose one in the sidebar.", icon=":material/apartment:")
 
 
 def nothing_replayed() -> None:
@@ -142,7 +125,9 @@ def nothing_left(what: str) -> None:
 
 
 def nothing_found(what: str) -> None:
-    """A scope that holds none of what the page shows."""
+    """A scope that holds none of what the page shows; nothing where it never held anything, which the shell says."""
+    if store_state.holds_nothing(view().scope):
+        return
     st.info(f"No {what} in this scope. Choose a longer window or another organization.", icon=":material/search_off:")
 
 
@@ -180,7 +165,8 @@ def cannot_be_looked_for(longest: int) -> None:
 def nothing_called_that() -> None:
     """A search for an id or name that is not there, or that whoever asks may not see: the same words for both."""
     st.info(
-        "Nothing that you may see has this id or name. Words inside memories are found on the page Observation.",
+        "Nothing that you may see has this id or name: organizations, projects and titles are found by a part of it, "
+        "observations, retrievals and alerts by their whole id; agents and sessions are not looked for.",
         icon=":material/search_off:",
     )
 

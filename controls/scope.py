@@ -33,9 +33,12 @@ EARLIEST = date(1970, 1, 1)
 DRAWN = "scope_drawn"
 
 
-def choose_scope(principal: Principal) -> Scope | None:
-    """Draw the scope controls and return what they say; ``None`` where there is no organization to look at."""
-    first, last = _window(datetime.now(UTC).date())
+def choose_scope(principal: Principal, *, in_window: bool = True) -> Scope | None:
+    """Draw the scope controls and return what they say; ``None`` where there is no organization to look at.
+
+    A page that looks at all of time draws no window; the address keeps the one that was chosen.
+    """
+    first, last = _window(datetime.now(UTC).date(), shown=in_window)
     everything = Scope.of_days(principal.reach, first, last)
     organizations = _organizations(everything)
     if not organizations:
@@ -70,7 +73,7 @@ def enter(org: str) -> None:
     _write("org", org)
 
 
-def _window(today: date) -> tuple[date, date]:
+def _window(today: date, *, shown: bool) -> tuple[date, date]:
     said = _valid("window", WINDOWS)
     window = said or DEFAULT_WINDOW
 
@@ -80,19 +83,21 @@ def _window(today: date) -> tuple[date, date]:
             required=True, **start,
         )  # fmt: skip
 
+    if shown:
+        messages.ignored_in_link(["Window"] if said is None else [])
     with st.sidebar:
-        _show("window", window, draw, start="default")
-        if said is None:
-            st.caption("The window in this link is unknown; showing 30 days.")
+        if shown:
+            _show("window", window, draw, start="default")
         if window != "custom":
             return today - timedelta(days=int(window.removesuffix("d")) - 1), today
-        first, last = sorted((_day("From", "from", today - timedelta(days=29), today), _day("To", "to", today, today)))
-        if last - first > LONGEST_WINDOW:
+        month = today - timedelta(days=29)
+        first, last = sorted((_day("From", "from", month, today, shown), _day("To", "to", today, today, shown)))
+        if shown and last - first > LONGEST_WINDOW:
             st.caption("A window covers 366 days at most; showing the last 366.")
         return max(first, last - LONGEST_WINDOW), last
 
 
-def _day(label: str, name: str, default: date, today: date) -> date:
+def _day(label: str, name: str, default: date, today: date, shown: bool) -> date:  # noqa: FBT001 - as above
     said = st.query_params.get(name, default.isoformat())
     try:
         chosen = max(EARLIEST, min(date.fromisoformat(said), today))
@@ -104,6 +109,8 @@ def _day(label: str, name: str, default: date, today: date) -> date:
             label, key=f"pick_{name}", min_value=EARLIEST, max_value=today, on_change=_picked, args=(name,), **start
         )
 
+    if not shown:
+        return chosen
     _show(name, chosen, draw, start="value")
     if chosen.isoformat() != said:
         st.caption(f"The day in this link cannot be shown; showing {chosen:%Y-%m-%d}.")

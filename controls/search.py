@@ -13,6 +13,7 @@ from controls.address import said, say
 from controls.loading import shape
 from controls.messages import counted
 from controls.partly import each
+from controls.scope import scope_address
 from queries.anything import LOOKED_THROUGH, TitledObservations, questions
 from queries.scope import is_storable, isolated
 
@@ -40,7 +41,7 @@ def box() -> None:
     with st.sidebar:
         st.text_input(
             "Find", key="search_box", on_change=_asked, max_chars=LONGEST, icon=":material/search:",
-            placeholder="Id or name of anything", label_visibility="collapsed", help=glossary.FIND,
+            placeholder="Name, title or whole id", label_visibility="collapsed", help=glossary.FIND,
         )  # fmt: skip
 
 
@@ -58,6 +59,10 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
     with st.container(border=True):
         if rows.empty:
             messages.nothing_called_that()
+            st.page_link(
+                "observation.py", label="Look for these words inside memories", icon=":material/article:",
+                query_params=scope_address() | {"words": words},
+            )  # fmt: skip
         else:
             st.caption(f"{counted(len(rows), 'thing')} in everything you may see.")
             _table(rows, places)

@@ -34,6 +34,8 @@ def store_name() -> str:
 
 def holds_nothing(scope: Scope) -> bool:
     """Whether an organization or project has never stored anything; not where the store cannot tell."""
+    if scope.org is None:
+        return False
     try:
         return not load(Holdings(scope)).frames[0].iloc[0].any()
     except StoreError as error:

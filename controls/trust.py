@@ -45,7 +45,7 @@ def strip(trust: Trust) -> None:
     if trust.retrievals and trust.complete is not None:
         facts.append(f"log coverage {percent(trust.complete, trust.retrievals)}")
     if trust.truncated:
-        facts.append(f"{counted(trust.truncated, 'pool')} full at {POOL}")
+        facts.append(f"{counted(trust.truncated, 'retrieval')} at the limit of {POOL} candidates")
     facts.extend(trust.more)
     st.markdown(
         " · ".join(f":small[{part}]" for part in (*alarms, f":gray[{' · '.join(facts)}]")),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.corroboration.rows import cluster_rows
-from controls import empty_messages, knobs, messages
+from controls import empty_messages, knobs, messages, one_organization
 from controls.corroboration import agreement, cluster, pictures, shadow
 from controls.corroboration.export import export
 from controls.corroboration.tables import LISTED, area_table, cluster_table, texts
@@ -25,9 +25,7 @@ def draw_more(seen: Clustered, rows: list[ClusterRow], scope: Scope, opened: str
     show = pictures.choose_show()
     if show == "sizes":
         pictures.sizes_and_boost(seen, rows)
-    elif show == "shadow":
-        shadow.panel(agreement.documented(seen, scope), scope)
-    elif (places := pictures.places(scope)) is not None:
+    elif show == "map" and (places := pictures.places(scope)) is not None:
         listed = [row.canonical for row in rows[:LISTED]]
         canonical = cluster.canonical_of(seen, opened)
         pictures.draw_map(seen, rows, places, canonical, texts(scope, listed))
@@ -41,7 +39,7 @@ def draw_more(seen: Clustered, rows: list[ClusterRow], scope: Scope, opened: str
 def main(scope: Scope) -> None:
     """Sliders beside the sweep; figures above; the clusters they leave, and the one that was opened, below."""
     # what is waited for comes and goes: in a place of its own it does not move the figures, which stood twice meanwhile
-    asking, top, panel, picture = (st.container() for _ in range(4))
+    asking, top, decision, panel, picture = (st.container() for _ in range(5))
     with panel:
         agreement.choose()
     with asking:
@@ -60,6 +58,8 @@ def main(scope: Scope) -> None:
         agreement.figures(seen, rows, log)
     with picture:
         agreement.sweep(seen, log)
+    with decision:
+        shadow.decision(seen, scope)
     area = draw_more(seen, rows, scope, opened)
     st.subheader("Clusters" if area is None else "Clusters with a member in this area")
     kind = pictures.choose_kind()
@@ -72,6 +72,6 @@ def main(scope: Scope) -> None:
 
 
 if view().scope.org is None:
-    messages.clusters_need_one_organization()
+    one_organization.offer(view().scope, "Agreement is looked for inside one organization.")
 else:
     main(view().scope)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import messages
+from controls import messages, one_organization
 from controls.drift import alert, filters, head, pairs, reports, searching, trends, triage, worklist
 from controls.drift import messages as drift_messages
 from controls.drift.gathering import gather
@@ -69,6 +69,6 @@ def main(scope: Scope, principal: Principal) -> None:
 
 
 if view().scope.org is None:
-    drift_messages.drift_needs_one_organization()
+    one_organization.offer(view().scope, "Statements contradict each other inside one organization.")
 else:
     main(view().scope, view().principal)

@@ -32,7 +32,7 @@ def draw(page: StreamlitPage, entry: Entry, pages: Pages, run: frame.Run) -> Non
     search.box()
     frame.navigation(pages)
     frame.isolation()
-    scope = choose_scope(principal)
+    scope = choose_scope(principal, in_window=entry.in_window)
     links.follow(entry.script)
     scripts = {each.script for entries in SECTIONS.values() for each in entries}
     if (wanted := came_for()) is not None:
@@ -44,7 +44,7 @@ def draw(page: StreamlitPage, entry: Entry, pages: Pages, run: frame.Run) -> Non
         return
     search.results(scope, scripts)
     st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
-    if scope.org is not None and store_state.holds_nothing(scope):
+    if store_state.holds_nothing(scope):
         empty_messages.nothing_yet()
     with shown_to(principal, scope):
         page.run()

@@ -12,7 +12,7 @@ from analysis.replay.sensitivity import SAFE
 from analysis.replay.tasks import map_from_json, replay_from_json
 from charts.look import QUIET
 from charts.sensitivity import sensitivity
-from controls import glossary, loading, messages, working
+from controls import glossary, loading, messages, one_organization, working
 from controls.view import view
 from controls.what_if import knobs, outcome_ladder, replayed
 
@@ -86,6 +86,6 @@ def main(scope: Scope) -> None:
 
 
 if view().scope.org is None:
-    messages.replay_needs_one_organization()
+    one_organization.offer(view().scope, "Settings are tried on one organization's log.")
 else:
     main(view().scope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import func, or_, select
 
@@ -22,6 +22,11 @@ LONGEST_NAME = 200
 def shown_name(table: FromClause) -> ColumnElement[str]:
     """A name cut to a length that a list can show; the id where a store has none."""
     return func.left(func.coalesce(table.c.name, table.c.id), LONGEST_NAME)
+
+
+def by_name(table: FromClause) -> tuple[ColumnElement[Any], ...]:
+    """By name, those that begin with a sign last: no list of names begins with what is hardly one."""
+    return table.c.name.regexp_match("^[[:punct:]]"), table.c.name, table.c.id
 
 
 def in_scope(scope: Scope) -> ColumnElement[bool]:
@@ -51,11 +56,11 @@ class Organizations:
         """As many as a list can show, and the chosen one, which may lie beyond them."""
         orgs = schema.organizations
         mine = self.scope.reach.where(orgs.c.id)
-        listed = select(orgs.c.id).where(mine).order_by(orgs.c.name, orgs.c.id).limit(SHOWN)
+        listed = select(orgs.c.id).where(mine).order_by(*by_name(orgs)).limit(SHOWN)
         return (
             select(orgs.c.id, shown_name(orgs))
             .where(mine, or_(orgs.c.id.in_(listed), orgs.c.id == self.chosen))
-            .order_by(orgs.c.name, orgs.c.id)
+            .order_by(*by_name(orgs))
         )
 
 

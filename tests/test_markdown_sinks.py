@@ -45,6 +45,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/links.py": {"heading.explained"},
         "controls/messages.py": {"labels", "more", "what"},
         "controls/observation/lists.py": {"labels"},
+        "controls/one_organization.py": {"reason"},
         "controls/opening.py": {"what"},
         "controls/inspector/pipeline.py": {"ignored"},
         "controls/inspector/pipeline_parts.py": {"label"},
@@ -61,7 +62,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "known.description", "known.effect(new)", "new",
         },
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
-        "controls/health/change.py": {"each.measure.label", "each.measure.todo"},
+        "controls/health/change.py": {"_also(): each.measure.label", "each.measure.label", "each.measure.todo"},
         "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
         "controls/impact/measures.py": {"measure.explained", "measure.label"},
         "controls/inspector/inspection.py": {
@@ -81,7 +82,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/health/head.py": {"change(each)", "estimated(each.measure, each.now, shares)"},
         "controls/health/change.py": {
-            "_also(): passage(accepted)", "change(each)", "passage(each)", "shown(each.measure, each.now)",
+            "_also(): passage(accepted)", "_also(): passage(each)", "change(each)", "passage(each)",
+            "shown(each.measure, each.now)",
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
         "controls/impact/measures.py": {
@@ -95,7 +97,6 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/observation/head.py": {
             "next((pair for d in (3, 6, 17) if len(set((pair := (f'{weight:.{d}g}', f'{left:.{d}g}')))) > 1))"
         },
-        "controls/overview/summary.py": {"_share(): about"},  # a sign before a number
         "controls/observation/lists.py": {
             "{name: int(found.totals[name]) for name in ('accepted', 'rework', 'rejected')}"
         },

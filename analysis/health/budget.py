@@ -24,13 +24,17 @@ ZONES: dict[Zone, str] = {
 
 @dataclass(frozen=True)
 class WorkTypePoint:
-    """A work type on the map; no figures while it has too few sessions."""
+    """A work type on the map; no figures while it has too few sessions.
+
+    ``told_apart`` says that neither interval holds the mean of all sessions: else its zone may be another's.
+    """
 
     counts: BudgetRow
     tokens: Interval | None
     accepted: Interval | None
     on_frontier: bool
     zone: Zone
+    told_apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,8 @@ def budget_map(counts: Sequence[BudgetRow]) -> BudgetMap:
             continue
         tokens, accepted = mean(each.judged, each.tokens, each.squares), wilson(each.accepted, each.judged)
         zone = _zone(cheap=tokens.value <= usual, works=accepted.value >= share)
-        points.append(WorkTypePoint(each, tokens, accepted, not _dominated(each, enough), zone))
+        told_apart = not (_holds(tokens, usual) or _holds(accepted, share))
+        points.append(WorkTypePoint(each, tokens, accepted, not _dominated(each, enough), zone, told_apart))
     return BudgetMap(tuple(points), usual, share, every)
 
 
@@ -84,6 +89,10 @@ def _zone(*, cheap: bool, works: bool) -> Zone:
     if works:
         return "efficient" if cheap else "generous"
     return "starved" if cheap else "wasteful"
+
+
+def _holds(interval: Interval, value: float) -> bool:
+    return interval.low <= value <= interval.high
 
 
 def _dominated(one: BudgetRow, others: Sequence[BudgetRow]) -> bool:

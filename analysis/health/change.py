@@ -86,6 +86,7 @@ class Compared:
     now: float | None
     before: float | None
     meaning: Meaning
+    of: tuple[int, int] | None = None  # single events before and now, where chance has a part in it
 
     @property
     def change(self) -> float | None:
@@ -103,6 +104,12 @@ class Compared:
     def noticed(self) -> bool:
         """Whether it got worse by so much."""
         return self.meaning == "worse" and self.large
+
+    @property
+    def unsure(self) -> bool:
+        """Whether it looks worse by so much, of too few events to tell that from chance."""
+        change = self.change
+        return self.meaning == "chance" and self.large and change is not None and (change < 0) == self.measure.falling
 
     def _changed_band(self, now: float, before: float) -> bool:
         check = self.measure
@@ -124,23 +131,26 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
     change = value - earlier
     if abs(change) < (SAME if measure.is_share else SAME * earlier):
         return Compared(measure, value, earlier, "same")
-    share = shares.of(measure.whole or "")
-    # what is stored does not vary by chance, unless it was drawn
-    if (measure.name in EVENTS or share < 1) and _is_chance(measure, now, before, share):
-        return Compared(measure, value, earlier, "chance")
+    share = shares.of(measure.whole or "")  # of what a count stands for, only a share was seen
+    if measure.name in EVENTS or share < 1:  # what is stored does not vary by chance, unless it was drawn
+        events, past = _seen(measure, now, share), _seen(measure, before, share)
+        if is_chance(events, past):
+            return Compared(measure, value, earlier, "chance", (past[1], events[1]))
     if measure.falling is None:
         return Compared(measure, value, earlier, "moved")
     return Compared(measure, value, earlier, "worse" if (change < 0) == measure.falling else "better")
 
 
-def _is_chance(measure: Measure, now: Mapping[str, float], before: Mapping[str, float], share: float) -> bool:
-    """Whether the 95 % interval of the difference holds zero; of what a count stands for, only a share was seen."""
+def _seen(measure: Measure, counts: Mapping[str, float], share: float) -> tuple[int, int]:
+    whole = round(counts[measure.whole or ""] * share)
+    return min(round(counts[measure.part] * share), whole), whole
 
-    def seen(counts: Mapping[str, float]) -> tuple[int, int]:
-        whole = max(round(counts[measure.whole or ""] * share), 1)
-        return min(round(counts[measure.part] * share), whole), whole
 
-    low, high = difference(seen(now), seen(before))
+def is_chance(now: tuple[int, int], before: tuple[int, int]) -> bool:
+    """Whether the 95 % interval of the difference of two shares holds zero; of nothing seen, nothing can be told."""
+    if not now[1] or not before[1]:
+        return True
+    low, high = difference(now, before)
     return low <= 0 <= high
 
 

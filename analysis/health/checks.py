@@ -10,7 +10,7 @@ from queries.engine import POOL_WAIT
 from queries.errors import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 Band = Literal["good", "watch", "red", "unknown"]
 BANDS: tuple[Band, ...] = ("good", "watch", "red", "unknown")
@@ -201,8 +201,26 @@ def judged(counts: Mapping[str, float], checks: tuple[Check, ...] = CHECKS) -> t
     return tuple(found)
 
 
-def finding(found: tuple[Judged, ...]) -> str:
-    """What the checks say together, in a line."""
+def finding(found: tuple[Judged, ...], by_organization: Collection[tuple[Judged, ...]] = ()) -> str:
+    """What the checks say together, in a line; of several organizations also how many are not in order by themselves.
+
+    A sum hides the small: all of a fleet can be in order while one of its organizations is not.
+    """
+    return _told(found) + (_apart(by_organization) if len(by_organization) > 1 else "")
+
+
+def _apart(by_organization: Collection[tuple[Judged, ...]]) -> str:
+    bands = [{each.band for each in checks} for checks in by_organization]
+    red = sum("red" in found for found in bands)
+    watched = sum("watch" in found and "red" not in found for found in bands)
+    counted = [(count, way) for count, way in ((red, "to act on"), (watched, "to watch")) if count]
+    if not counted:
+        return ""
+    (first, way), *rest = counted
+    return f"; {first} organization{'' if first == 1 else 's'} {way}" + "".join(f" and {n} {also}" for n, also in rest)
+
+
+def _told(found: tuple[Judged, ...]) -> str:
     red, watched, known = (
         [each.check.label.lower() for each in found if each.band in bands]
         for bands in (("red",), ("watch",), ("good", "watch", "red"))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from analysis.corroboration.rows import ClusterRow
     from queries.scope import Scope
 
-SHOW = {"map": "Map", "sizes": "Sizes and boost", "shadow": "Shadow mode"}
+SHOW = {"map": "Map", "sizes": "Sizes and boost"}
 KINDS = {
     "": "All clusters",
     "independent": "● Independent",
@@ -40,14 +40,23 @@ TILES = {
     "bottom left": (0, 0), "bottom": (1, 0), "bottom right": (2, 0),
 }  # fmt: skip
 AREA, WHOLE, DRAWN = "Area of the map", "whole map", "as drawn"
-SHOWN, KIND = Knob("show", "Show", tuple(SHOW), "map"), Knob("kind", "Clusters", tuple(KINDS), "")
+SHOWN, KIND = Knob("show", "Show", (*SHOW, "shadow"), "map"), Knob("kind", "Clusters", tuple(KINDS), "")
 MAP_HELP = "Drag around observations to list them; click a mark to open its cluster; double-click to let go."
 Area = list[tuple[float, float]]
 
 
 def choose_show() -> str:
-    """Which further picture is shown, by its name in the address."""
-    return SHOWN.choose(SHOW)
+    """Which further picture is shown, by its name in the address; none of them beside go or no-go, which is above."""
+    st.session_state["pick_picture"] = SHOWN.value if SHOWN.value in SHOW else None
+    st.segmented_control(
+        "Show", SHOW, format_func=SHOW.__getitem__, key="pick_picture", on_change=_show_picked,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return SHOWN.value
+
+
+def _show_picked() -> None:
+    SHOWN.say(st.session_state["pick_picture"] or SHOWN.default)
 
 
 def choose_kind() -> str:

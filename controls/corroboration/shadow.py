@@ -1,4 +1,4 @@
-"""Shadow mode: what a boost that is off would have done, or one that is on did, and whether that is good."""
+"""Go or no-go: what a boost that is off would have done, or one that is on did, and whether that is good."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import streamlit as st
 
 from analysis.corroboration.shadow import REPLAYED, Shadow, gates, verdict
 from controls import working
+from controls.corroboration.agreement import documented
+from controls.corroboration.pictures import SHOWN
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.scope import scope_address
 from ranking.corroboration import SCALE
@@ -33,27 +35,44 @@ SHARES = ("top 5 kept", "self-repetition among the boosted", "disputed among the
 WEEK = 7
 
 
-def panel(documented: Clustered, scope: Scope) -> None:
-    """The gates and their verdict; ``documented`` are the clusters that are live, at 3 bits."""
+def decision(seen: Clustered, scope: Scope) -> None:
+    """The verdict where it is asked for, else the way to it: above the sweep, which it does not depend on."""
+    if SHOWN.value != "shadow":
+        st.button(
+            "Should the boost be on? Go or no-go", key="ask_verdict", icon=":material/rule:", on_click=SHOWN.say,
+            args=("shadow",),
+        )  # fmt: skip
+        return
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.subheader("Go or no-go")
+        st.button(
+            "Close", key="close_verdict", type="tertiary", icon=":material/close:", on_click=SHOWN.say,
+            args=(SHOWN.default,),
+        )  # fmt: skip
+    _panel(documented(seen, scope), scope)
+
+
+def _panel(live: Clustered, scope: Scope) -> None:
+    """The verdict first, then the gates; ``live`` are the clusters that are live, at 3 bits."""
     told = working.wait(
-        "corroboration_shadow", {"disputed": _disputed(documented)}, scope, words="Replaying the log with the boost"
+        "corroboration_shadow", {"disputed": _disputed(live)}, scope, words="Replaying the log with the boost"
     )
     if told is None:
         return
     found = Shadow.from_json(told)
-    st.caption(EXPLAINED[found.on])
     if not found.logged:
         st.info("No retrieval was logged in this window: the effect is unknown.", icon=":material/search_off:")
     elif found.on and not found.under:
         st.info(NEVER, icon=":material/search_off:")
     else:
-        _effect(found)
         passed = gates(found)
         if found.on:
             _say_on(passed)
         else:
             _say(verdict(passed), passed)
+        _effect(found)
         _table(passed)
+    st.caption(EXPLAINED[found.on])
     _ways_on(scope, on=found.on)
 
 
@@ -76,15 +95,14 @@ def _effect(found: Shadow) -> None:
     )
 
 
-def _disputed(documented: Clustered) -> list[str] | None:
+def _disputed(live: Clustered) -> list[str] | None:
     """The observations of disputed clusters; None while nobody knows."""
-    if documented.disputed is None:
+    if live.disputed is None:
         return None
-    held = documented.clusters.cluster
     return [
-        documented.agreement.ids[row]
-        for row, number_ in enumerate(held.tolist())
-        if number_ >= 0 and documented.disputed[number_]
+        live.agreement.ids[row]
+        for row, number_ in enumerate(live.clusters.cluster.tolist())
+        if number_ >= 0 and live.disputed[number_]
     ]
 
 
@@ -131,10 +149,10 @@ def _table(passed: tuple[Gate, ...]) -> None:
         hide_index=True,
         key="gates",
         column_config={
-            "gate": st.column_config.TextColumn("Gate", width=280),
-            "measured": st.column_config.TextColumn("Measured", width=110),
-            "limit": st.column_config.TextColumn("Published limit", width=120),
-            "holds": st.column_config.TextColumn("Verdict", width=100),
+            "gate": st.column_config.TextColumn("Gate", width=235),
+            "measured": st.column_config.TextColumn("Measured", width=90),
+            "limit": st.column_config.TextColumn("Published limit", width=115),
+            "holds": st.column_config.TextColumn("Verdict", width=95),
         },
     )
 

@@ -11,6 +11,7 @@ from analysis.corroboration.rows import member_rows
 from controls import glossary, links, loading
 from controls.address import say
 from controls.messages import MISSING, counted, number
+from controls.opening import choose_to_open
 from queries.newest import MemberTexts
 
 if TYPE_CHECKING:
@@ -60,31 +61,37 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
         }
     )
     ids = tuple(row.canonical for row in listed)
+    labels = {id_: f"{kind} {text}" for id_, kind, text in zip(ids, shown["kind"], shown["text"], strict=True)}
+    choose_to_open("pick_cluster", "a cluster", labels, _open)
     st.dataframe(
         shown,
         hide_index=True,
         key="clusters",
         column_config={
             "open": st.column_config.ButtonColumn(
-                "", width="small", type="tertiary", key="open_cluster", on_click=_opened, args=("open_cluster", ids)
+                "", width=60, type="tertiary", key="open_cluster", on_click=_opened, args=("open_cluster", ids)
             ),
-            "kind": st.column_config.TextColumn("Kind", width=120),
-            "text": st.column_config.TextColumn("Canonical", width=330),
+            "kind": st.column_config.TextColumn("Kind", width=115),
+            "text": st.column_config.TextColumn("Canonical", width=290),
             "size": st.column_config.NumberColumn("Members", width=75),
             "agents": st.column_config.NumberColumn("Agents", width=65),
             "sessions": st.column_config.NumberColumn("Sessions", width=70),
             "diameter": st.column_config.NumberColumn("Diameter", width=75, format="%.3g"),
-            "chained": st.column_config.TextColumn("Chained", width=85),
+            "chained": st.column_config.TextColumn("Chained", width=80),
             "boost": st.column_config.NumberColumn("Boost", width=65, format="%.3g", help=glossary.BOOST_BY_MEMBERS),
             "alone": st.column_config.NumberColumn("By agents", width=75, format="%.3g", help=glossary.BOOST_BY_AGENTS),
-            "canonical": st.column_config.TextColumn("Id", width=110),
+            "canonical": st.column_config.TextColumn("Id", width=85),
         },
     )
 
 
 def _opened(key: str, ids: tuple[str, ...]) -> None:
     if (cluster := links.clicked(key, ids)) is not None:
-        say(cluster=cluster)
+        _open(cluster)
+
+
+def _open(cluster: str) -> None:
+    say(cluster=cluster)
 
 
 def area_table(seen: Clustered, rows: list[int], scope: Scope) -> None:

@@ -12,14 +12,6 @@ if TYPE_CHECKING:
     from queries.drift.kept import Kept
 
 
-def drift_needs_one_organization() -> None:
-    """Contradictions of all organizations at once, which never meet."""
-    st.info(
-        "Statements contradict each other inside one organization. Choose one in the sidebar, or on Overview.",
-        icon=":material/apartment:",
-    )
-
-
 def no_alerts(*, filtered: bool) -> None:
     """A scope in which nothing contradicts, or nothing that the filters let through."""
     st.info(

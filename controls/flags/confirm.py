@@ -11,7 +11,7 @@ import streamlit as st
 from controls import glossary, messages
 from controls.access import NotAllowedError, require
 from controls.address import say
-from controls.flags.preview import in_a_line
+from controls.flags.preview import in_a_line, link_to_verdict
 from controls.loading import store
 from queries.flags.change import LONGEST_REASON, SetFlag, is_outside
 from queries.flags.registry import known_flag
@@ -102,6 +102,7 @@ def confirm(staged: list[Staged]) -> None:
                 f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
                 f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
             )
+    link_to_verdict(staged[0].flag, staged[0].new, [each.org_id for each in staged])
     reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
     with st.form("confirm_flags", border=False):
         start = "" if reverted is None else f"Revert of change {reverted}"

@@ -20,6 +20,7 @@ from controls.flags.confirm import Staged, confirm
 from controls.flags.preview import foresee, in_figures
 from controls.knobs import Knob
 from controls.loading import ask_now, may_write, realised_flips
+from controls.opening import choose_to_open
 from queries.errors import StoreError
 from queries.flags.history import PAGE, FlagHistory, OpenedChange
 from queries.flags.registry import NAMES
@@ -90,16 +91,23 @@ def _table(shown: pd.DataFrame) -> None:
     ids = tuple(int(number) for number in shown["id"])
     lines = pd.DataFrame(
         {
-            "id": shown["id"],
             "at": shown["changed_at"],
             "organization": shown["name"],
-            "flag": shown["flag"],
             "change": shown["old"] + " → " + shown["new"],
             "reason": shown["reason"].str.slice(0, 300),
             "actor": shown["actor"],
+            "flag": shown["flag"],
             "note": [_note(*each) for each in zip(shown["reverts_id"], shown["reverted_by"], strict=True)],
+            "id": shown["id"],
         }
     )
+    labels = {
+        str(id_): f"{at:%-d %b %Y %H:%M} {org}: {change}, {reason}"
+        for id_, at, org, change, reason in lines[["id", "at", "organization", "change", "reason"]].itertuples(
+            index=False
+        )
+    }
+    choose_to_open("pick_change", "a change", labels, _open)
     key = f"flag_changes_{ids[0]}_{len(ids)}"
     opened = _id("change")
     follow(key, [] if opened is None or opened not in ids else [ids.index(opened)])
@@ -110,14 +118,14 @@ def _table(shown: pd.DataFrame) -> None:
         on_select=_row_chosen(key, ids),
         selection_mode="single-row",
         column_config={
-            "id": st.column_config.NumberColumn("Change", width=70, format="%d"),
-            "at": st.column_config.DatetimeColumn("When (UTC)", width=150, format="YYYY-MM-DD HH:mm:ss"),
-            "organization": st.column_config.TextColumn("Organization", width=160),
-            "flag": st.column_config.TextColumn("Flag", width=210),
-            "change": st.column_config.TextColumn("Old → new", width=115),
-            "reason": st.column_config.TextColumn("Reason", width=260),
-            "actor": st.column_config.TextColumn("By", width=110),
-            "note": st.column_config.TextColumn("Note", width=130),
+            "at": st.column_config.DatetimeColumn("When (UTC)", width=140, format="YYYY-MM-DD HH:mm:ss"),
+            "organization": st.column_config.TextColumn("Organization", width=135),
+            "change": st.column_config.TextColumn("Old → new", width=95),
+            "reason": st.column_config.TextColumn("Reason", width=235),
+            "actor": st.column_config.TextColumn("By", width=85),
+            "flag": st.column_config.TextColumn("Flag", width=190),
+            "note": st.column_config.TextColumn("Note", width=105),
+            "id": st.column_config.NumberColumn("Change", width=65, format="%d"),
         },
     )
 
@@ -148,7 +156,9 @@ def _opened(view: View) -> None:
         flag_messages.unknown_change()
         return
     entry: dict[str, Any] = {str(name): None if pd.isna(value) else value for name, value in found[0].items()}
-    st.subheader(f"Change {entry['id']}")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.subheader(f"Change {entry['id']}")
+        st.button("Close", key="close_change", type="tertiary", icon=":material/close:", on_click=_close)
     st.text(
         f"{entry['name']} · {entry['org_id']}\n{entry['flag']}: {entry['old']} → {entry['new']}\n"
         f"{entry['changed_at']:%-d %b %Y %H:%M:%S} UTC by {entry['actor']}, from {entry['source']}\n"
@@ -215,6 +225,15 @@ def _say(name: str, value: str) -> None:
     st.query_params[name] = value
 
 
+def _open(change: str) -> None:
+    st.session_state[CHOSEN] = change
+    _say("change", change)
+
+
+def _close() -> None:
+    st.query_params.pop("change", None)
+
+
 def _from_the_top() -> None:
     st.query_params.pop("before", None)
 
@@ -223,9 +242,8 @@ def _row_chosen(key: str, ids: tuple[int, ...]) -> Callable[[], None]:
     def chosen() -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows and 0 <= rows[0] < len(ids):
-            st.session_state[CHOSEN] = str(ids[rows[0]])
-            _say("change", str(ids[rows[0]]))
+            _open(str(ids[rows[0]]))
         else:
-            st.query_params.pop("change", None)
+            _close()
 
     return chosen

@@ -122,12 +122,17 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         },
     )
     st.caption(glossary.FLAG_PREVIEW)
+    link_to_verdict(flag, new, [org.id for org in orgs])
+
+
+def link_to_verdict(flag: str, new: State, orgs: list[str]) -> None:
+    """The way to go or no-go, for the one flag that has it, switched on for one organization."""
     if flag == BOOST_ON and new == "on" and len(orgs) == 1:
         st.page_link(
             "corroboration.py",
             label="Whether that is good enough: go or no-go, gate by gate",
-            icon=":material/groups:",
-            query_params=scope_address() | {"org": orgs[0].id, "show": "shadow"},
+            icon=":material/rule:",
+            query_params=scope_address() | {"org": orgs[0], "show": "shadow"},
         )
 
 

@@ -14,8 +14,11 @@ from controls.messages import MISSING, number, percent
 from queries.health.budget import BudgetRow, BudgetUse
 
 if TYPE_CHECKING:
-    from analysis.health.budget import BudgetMap
+    from analysis.health.budget import BudgetMap, WorkTypePoint
     from queries.scope import Scope
+
+
+NOT_TOLD = "not told apart"
 
 
 def budgets(scope: Scope) -> BudgetMap:
@@ -48,6 +51,7 @@ def points(found: BudgetMap) -> pd.DataFrame:
             {
                 "name": point.counts.work_type or "(none)",
                 "zone": point.zone,
+                "told_apart": point.told_apart,
                 "judged": point.counts.judged,
                 "tokens": tokens.value,
                 "tokens_low": tokens.low,
@@ -67,8 +71,24 @@ def frontier(found: BudgetMap) -> list[tuple[float, float]]:
     return [(point.tokens.value, point.accepted.value) for point in found.frontier if point.tokens and point.accepted]
 
 
+def _zone(point: WorkTypePoint) -> str:
+    return point.zone if point.told_apart or point.zone == "collecting" else f"{point.zone}, {NOT_TOLD}"
+
+
+def _what_to_try(found: BudgetMap) -> None:
+    """A line for each zone that is there, as text, which no window cuts off."""
+    present = {point.zone for point in found.points}
+    lines = [f"- **{zone}**: {todo}" for zone, todo in ZONES.items() if zone in present]
+    if any(NOT_TOLD in _zone(point) for point in found.points):
+        lines.append(
+            f"- **{NOT_TOLD}**: the 95 % interval of its tokens or of its share holds the mean of all sessions, so "
+            "that it may lie in another zone; wait for more sessions before acting on it"
+        )
+    st.markdown("\n".join(("**What to try**", *lines)))
+
+
 def table(found: BudgetMap) -> None:
-    """Every work type with its counts, its interval and what to try."""
+    """Every work type with its counts and its interval, and what to try in each zone."""
     if not found.points:
         st.info(
             "No session of this window was given a memory block that the store logged.", icon=":material/search_off:"
@@ -83,7 +103,7 @@ def table(found: BudgetMap) -> None:
         pd.DataFrame(
             {
                 "work": [point.counts.work_type or "(none)" for point in found.points],
-                "zone": [point.zone for point in found.points],
+                "zone": [_zone(point) for point in found.points],
                 "tokens": [MISSING if not point.tokens else number(point.tokens.value) for point in found.points],
                 "accepted": [
                     MISSING if not point.accepted else percent(point.accepted.value, 1) for point in found.points
@@ -99,14 +119,13 @@ def table(found: BudgetMap) -> None:
                 "rejected": [point.counts.rejected for point in found.points],
                 "unjudged": [point.counts.unjudged for point in found.points],
                 "frontier": ["yes" if point.on_frontier else "" for point in found.points],
-                "todo": [ZONES[point.zone] for point in found.points],
             }
         ),
         hide_index=True,
         key="budget",
         column_config={
             "work": st.column_config.TextColumn("Work type", width=130, pinned=True),
-            "zone": st.column_config.TextColumn("Zone", width=90),
+            "zone": st.column_config.TextColumn("Zone", width=185),
             "tokens": st.column_config.TextColumn("Tokens", width=70),
             "accepted": st.column_config.TextColumn("Accepted", width=80),
             "interval": st.column_config.TextColumn("95 % interval", width=120),
@@ -115,9 +134,9 @@ def table(found: BudgetMap) -> None:
             "rejected": st.column_config.NumberColumn("Rejected", width=75, format="localized"),
             "unjudged": st.column_config.NumberColumn("No outcome", width=85, format="localized"),
             "frontier": st.column_config.TextColumn("Frontier", width=70),
-            "todo": st.column_config.TextColumn("What to try", width=460),
         },
     )
+    _what_to_try(found)
     if found.is_cut:
         st.caption(
             f"The {len(found.points)} most frequent of {number(found.every)} work types; the others are neither drawn "

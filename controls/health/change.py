@@ -37,25 +37,31 @@ BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
 
 
 def sentence(memory: Memory, scope: Scope) -> None:
-    """What got noticeably worse, with ways to it; where nothing did, that, and what chance alone explains."""
+    """What got noticeably worse, with ways to it; where nothing did, that, and what too few events leave open."""
     period = window_before(scope.days)
     if all(each.before is None for each in memory.compared):
         st.caption(f"Nothing was stored or logged in {period}, so no change can be told.")
         return
-    worse = worst_first(memory.compared)
+    worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
     if not worse:
-        st.markdown(f":green[●] Nothing got noticeably worse than in {period}.{_also(memory.compared)}")
+        said = ":orange[≈] Nothing is certain to have got worse" if unsure else ":green[●] Nothing got noticeably worse"
+        st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure)}")
         longer = LONGER.get(scope.days)
         back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
-        _ways([*back, *_steered(memory, scope)])
+        _ways([*back, *_steered(memory, scope), *_led(unsure, WAYS)])
         return
     told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
     more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
-    st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared)}")
+    st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared, unsure)}")
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
     ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else {})
-    _ways([*steered, *{ways[each.measure.name][:2]: ways[each.measure.name] for each in worse[:NAMED]}.values()])
+    _ways([*steered, *_led([*worse[:NAMED], *unsure], ways)])
+
+
+def _led(told: list[Compared], ways: dict[str, Way]) -> list[Way]:
+    """Where what was told leads, each place once."""
+    return list({ways[each.measure.name][:2]: ways[each.measure.name] for each in told}.values())
 
 
 def _ways(ways: list[Way]) -> None:
@@ -86,14 +92,15 @@ def _steered(memory: Memory, scope: Scope) -> list[Way]:
     ]
 
 
-def _also(compared: tuple[Compared, ...]) -> str:
-    """What sessions did, where that is no news: an operator was asked about nothing else."""
+def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
+    """What looks worse and may be chance; and what sessions did also where that is no news: one was asked about it."""
+    told = ", ".join(f"{each.measure.label.lower()} {passage(each)}" for each in unsure)
+    open_ = f" {told[:1].upper()}{told[1:]}: too few to tell this from chance." if unsure else ""
     accepted = next(each for each in compared if each.measure.name == "accepted")
-    if accepted.meaning == "chance":
-        return f" Sessions accepted {passage(accepted)}: chance alone explains that."
-    if accepted.meaning in ("same", "better"):
-        return f" Sessions accepted {passage(accepted)}."
-    return ""
+    if accepted.meaning not in ("same", "better", "chance") or accepted in unsure:
+        return open_
+    chance = ", which chance alone explains" if accepted.meaning == "chance" else ""
+    return f" Sessions accepted {passage(accepted)}{chance}.{open_}"
 
 
 def to_do(memory: Memory) -> None:

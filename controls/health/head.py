@@ -155,4 +155,4 @@ def rows(memory: Memory) -> pd.DataFrame:
 
 def title(memory: Memory) -> str:
     """What the checks say together."""
-    return finding(memory.checks)
+    return finding(memory.checks, memory.by_org.values())

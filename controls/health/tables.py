@@ -9,6 +9,8 @@ import streamlit as st
 
 from analysis.health.change import worst_first
 from analysis.health.checks import Check
+from controls import glossary
+from controls.address import said, say
 from controls.health.words import SIGNS, about, change, estimated, limits, passage
 from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
@@ -33,6 +35,7 @@ def table(memory: Memory) -> None:
         return (2 if own is None else order[own.band], not each.noticed)
 
     found = sorted(memory.compared, key=place)
+    exact = _all_digits()
     st.dataframe(
         pd.DataFrame(
             {
@@ -48,7 +51,7 @@ def table(memory: Memory) -> None:
                 "exact": [MISSING if each.now is None else repr(each.now) for each in found],
                 "exact_before": [MISSING if each.before is None else repr(each.before) for each in found],
             }
-        ),
+        ).drop(columns=[] if exact else ["exact", "exact_before"]),
         hide_index=True,
         height="content",
         key="checks",
@@ -66,6 +69,16 @@ def table(memory: Memory) -> None:
     )
 
 
+def _all_digits() -> bool:
+    """Whether figures are shown as they were computed beside the short ones; the address says so."""
+    st.session_state["health_digits"] = said("digits") == "all"
+    return st.toggle("All digits", key="health_digits", on_change=_digits_toggled, help=glossary.ALL_DIGITS)
+
+
+def _digits_toggled() -> None:
+    say(digits="all" if st.session_state["health_digits"] else None)
+
+
 def _counts(measure: Measure, memory: Memory) -> str:
     part, whole = memory.counts.get(measure.part), memory.counts.get(measure.whole or "")
     if part is None or whole is None:
@@ -80,8 +93,8 @@ def behind(memory: Memory, scope: Scope) -> None:
     """What the column Before holds, and how each measure is formed and mended; as text, which no window cuts off."""
     st.caption(
         f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
-        "this window began, of what is active today. pt are percentage points; ≈: chance alone explains it (95 %). "
-        "Vectors, near-duplicates, drops and passes are known of the present only."
+        "this window began, of what is active today. pt are percentage points; ≈: too few to tell it from chance "
+        "(95 %). Vectors, near-duplicates, drops and passes are known of the present only."
     )
     if any(memory.counts.get(name) for name, _ in APART.values()):
         st.caption(
@@ -119,9 +132,9 @@ def organizations(memory: Memory, scope: Scope) -> None:
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=180, pinned=True),
             "open": enter_column([org for org, *_ in listed]),
-            "worse": st.column_config.TextColumn("▼ Worse than before", width=330),
-            "act": st.column_config.TextColumn("✕ Act on", width=220),
-            "watch": st.column_config.TextColumn("◆ Watch", width=220),
-            "id": st.column_config.TextColumn("Id", width="small"),
+            "worse": st.column_config.TextColumn("▼ Worse than before", width=290),
+            "act": st.column_config.TextColumn("✕ Act on", width=200),
+            "watch": st.column_config.TextColumn("◆ Watch", width=200),
+            "id": st.column_config.TextColumn("Id", width=90),
         },
     )

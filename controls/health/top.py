@@ -9,6 +9,7 @@ import streamlit as st
 from controls import links
 from controls.health import head
 from controls.loading import load, shape
+from controls.opening import choose_to_open
 from queries.health.top import SHOWN, Kind, TopObservations
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ NOTHING = {
     "alone": "Nothing that was retrieved stands alone, or no aggregation pass has finished yet.",
 }
 WHEN = "D MMM YYYY"
+NARROW = links.Heading(width=60)
 
 
 def top(scope: Scope) -> None:
@@ -61,19 +63,25 @@ def top(scope: Scope) -> None:
     kept = ["open", "weight", "retrieved", "injected", *more, "content"]
     kept += ["organization"] if scope.org is None else []
     config: dict[str, Any] = {
-        "open": links.open_column(f"open_{kind}", tuple(found["id"]), "observation.py", "observation"),
-        "weight": st.column_config.NumberColumn("Weight", width=75, format="%.3g"),
-        "retrieved": st.column_config.NumberColumn("Retrieved", width=85, format="localized"),
-        "injected": st.column_config.NumberColumn("Injected", width=80, format="localized"),
-        "content": st.column_config.TextColumn("Text", width=520),
-        "organization": st.column_config.TextColumn("Organization", width=150),
-        "project_id": st.column_config.TextColumn("Project", width=110),
-        "agent_id": st.column_config.TextColumn("Agent", width=110),
-        "created_at": st.column_config.DatetimeColumn("Written (UTC)", format=WHEN, timezone="UTC", width=110),
-        "id": st.column_config.TextColumn("Id"),
+        "open": links.open_column(f"open_{kind}", tuple(found["id"]), "observation.py", "observation", NARROW),
+        "weight": st.column_config.NumberColumn("Weight", width=65, format="%.3g"),
+        "retrieved": st.column_config.NumberColumn("Retrieved", width=80, format="localized"),
+        "injected": st.column_config.NumberColumn("Injected", width=75, format="localized"),
+        "content": st.column_config.TextColumn("Text", width=420),
+        "organization": st.column_config.TextColumn("Organization", width=130),
+        "project_id": st.column_config.TextColumn("Project", width=95),
+        "agent_id": st.column_config.TextColumn("Agent", width=95),
+        "created_at": st.column_config.DatetimeColumn("Written (UTC)", format=WHEN, timezone="UTC", width=100),
+        "id": st.column_config.TextColumn("Id", width=85),
     }
-    config |= {name: st.column_config.NumberColumn(label, width=80, format="%.3g") for name, label in more.items()}
+    config |= {name: st.column_config.NumberColumn(label, width=70, format="%.3g") for name, label in more.items()}
+    labels = dict(zip(found["id"], found["content"], strict=True))
+    choose_to_open(f"pick_{kind}", "an observation", labels, _open)
     table = found.assign(open="Open")[[*kept, "project_id", "agent_id", "created_at", "id"]]
     st.dataframe(table, hide_index=True, key=f"top_{kind}", column_config=config)
     if len(found) == SHOWN:
         st.caption(f"The first {SHOWN}.")
+
+
+def _open(observation: str) -> None:
+    links.go("observation.py", observation=observation)

@@ -58,8 +58,11 @@ def limits(check: Check) -> str:
 
 
 def passage(each: Compared) -> str:
-    """From the value before to the one now."""
-    return f"{shown(each.measure, each.before)} → {shown(each.measure, each.now)}"
+    """From the value before to the one now, each with its count where that is too small to tell anything."""
+    before, now = shown(each.measure, each.before), shown(each.measure, each.now)
+    if each.of is None or not each.large:
+        return f"{before} → {now}"
+    return f"{before} of {number(each.of[0])} → {now} of {number(each.of[1])}"
 
 
 def change(each: Compared) -> str:
@@ -74,4 +77,6 @@ def change(each: Compared) -> str:
         return "nothing to compare"
     sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
     amount = f"{digits(100 * each.change, 2, signed=True)} pt" if each.measure.is_share else f"{each.change:+,.3g}"
-    return f"{sign} {amount}{MEANINGS[each.meaning]}"
+    # what the sentence on top would not call worse is not called so elsewhere
+    word = "" if each.meaning in ("worse", "better") and not each.large else MEANINGS[each.meaning]
+    return f"{sign} {amount}{word}"

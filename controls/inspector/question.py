@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls import address, links, messages
+from controls import address, links, messages, one_organization
 from controls.loading import load, shape
 from controls.scope import enter
 from queries.flags.states import Features, flag_states
 from queries.logged_retrieval import LONGEST_QUESTION, LatestRetrievals, LoggedRetrieval
-from queries.organizations import Organizations
 from ranking.budget import context_budget
 from retrieval.block import one_line
 from retrieval.pipelines import Flags, fitted
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 TYPED = "typed_question"
 WORK = "work_type"  # in the address: what a pin's question is asked for
 SHOWN = 40  # characters of a work type that an address may name
-MANY = 12  # organizations that buttons can still offer
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +51,7 @@ def ask(scope: Scope) -> Asked | None:
         if logged is not None and not logged.empty:
             enter(str(logged["org_id"].iloc[0]))
             st.rerun()
-        messages.one_organization_needed()
-        _offer_organizations(scope)
+        one_organization.offer(scope, "A question is asked to one organization's memory.")
         return None
     opened = None if logged is None or logged.empty else logged
     typed = address.said("q") or ("" if opened is None else str(opened["query_text"].iloc[0]))
@@ -109,15 +106,6 @@ def _flags(scope: Scope) -> Flags:
 def _typed() -> None:
     """A new question is no longer the logged one."""
     address.say(q=st.session_state[TYPED], retrieval=None, obs=None, **{WORK: None})
-
-
-def _offer_organizations(scope: Scope) -> None:
-    found = load(Organizations(scope)).frames[0].head(MANY)
-    for place, (org, name) in enumerate(zip(found["id"], found["name"], strict=True)):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            # A name is tenant text, and a button's label is Markdown.
-            st.button("Ask this one", key=f"enter_{place}", on_click=enter, args=(org,), type="tertiary")
-            st.text(name)
 
 
 def _offer_retrievals(scope: Scope) -> None:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 # Column: its heading, the page its cells open, and what names the organization there.
 CELLS = {
-    "flips": (Heading("Flips / 100", 85, explained=glossary.FLIPS_OF_ORGANIZATION), "feedback_impact.py", "org"),
-    "overlap": (Heading("RBO", 65, explained=glossary.OVERLAP_OF_ORGANIZATION), "feedback_impact.py", "org"),
-    "alerts": (Heading("Drift", 115, explained=glossary.DRIFT_OF_ORGANIZATION), "drift_alerts.py", "org"),
-    "coverage": (Heading("Log coverage", 105, explained=glossary.LOG_COVERAGE), "health.py", "org"),
-    "weighting": (Heading("Weighting now", 115, explained=glossary.WEIGHTING_NOW), "feature_flags.py", "target"),
-    "boost": (Heading("Boost now", 95, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
-    "override": (Heading("Override age", 140, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
+    "flips": (Heading("Flips / 100", 77, explained=glossary.FLIPS_OF_ORGANIZATION), "feedback_impact.py", "org"),
+    "overlap": (Heading("RBO", 62, explained=glossary.OVERLAP_OF_ORGANIZATION), "feedback_impact.py", "org"),
+    "alerts": (Heading("Drift", 113, explained=glossary.DRIFT_OF_ORGANIZATION), "drift_alerts.py", "org"),
+    "coverage": (Heading("Log coverage", 90, explained=glossary.LOG_COVERAGE), "health.py", "org"),
+    "weighting": (Heading("Weighting now", 101, explained=glossary.WEIGHTING_NOW), "feature_flags.py", "target"),
+    "boost": (Heading("Boost now", 91, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
+    "override": (Heading("Override age", 97, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
 }
 # The flag that a cell is about, with the longest preview: a week is little to decide on.
 CHOSEN = {
@@ -38,6 +38,11 @@ CHOSEN = {
     "boost": {"flag": BOOST_ON, "days": "30d"},
 }
 PER, PER_MILLE = 100, 1_000
+OPENS = " ›"  # a cell that is a button looks like text
+EXPLAINED = (
+    "Every cell with a › opens the page behind it. Drift: alerts nobody has looked at, then all of them per 1 000 "
+    "observations (‰). Set outside: a flag that other software set. Outcomes: accepted / rework / rejected, in percent."
+)
 
 
 def columns(orgs: Iterable[str]) -> dict[str, Any]:
@@ -60,6 +65,11 @@ def cells(overview: pd.DataFrame, scope: Scope) -> dict[str, list[str]]:
         said["coverage"].append(percent(row.complete, row.retrievals))
         said["override"].append(ages.get(row.org_id, MISSING))
     return said
+
+
+def as_buttons(cells: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The same with a sign that each leads somewhere."""
+    return {name: [f"{value}{OPENS}" for value in values] for name, values in cells.items()}
 
 
 def _alerts(found: tuple[int, int] | None, observations: int) -> str:

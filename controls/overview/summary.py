@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from analysis.health.change import is_chance
 from analysis.overview import by_day
 from charts.look import UP
 from controls import glossary
@@ -66,14 +67,14 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
 def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> None:
     """Totals of the scope, each with its change since the window before; those of a part of the log with a sign."""
     about = "" if share >= WHOLE else "≈ "
-    new = f"{now['new_observations']:+,.0f} new"
+    new = f"{now['new_observations']:+,.0f} new" if now["new_observations"] else "none new"
     retrieved = _change(now["retrievals"], then["retrievals"])
     shown = (
         ("Observations", number(now["observations"]), new, glossary.OBSERVATIONS),
         ("Retrievals", about + number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
-        ("Top 5 changed", *_share(now, then, "moved", "measured", about), glossary.top_changed(TOP)),
+        ("Top 5 changed", *_share(now, then, "moved", "measured", share), glossary.top_changed(TOP)),
         ("Accepted", *_share(now, then, "accepted", "judged"), glossary.ACCEPTED),
-        ("Log coverage", *_share(now, then, "complete", "retrievals", about), glossary.LOG_COVERAGE),
+        ("Log coverage", *_share(now, then, "complete", "retrievals", share), glossary.LOG_COVERAGE),
     )
     in_a_row(Figure(label, value, beside, explained, arrow=True) for label, value, beside, explained in shown)
     compared(then["retrievals"], scope.days)
@@ -90,29 +91,30 @@ def table(shown: pd.DataFrame, every: int, scope: Scope) -> None:
         row_height=38,
         key="organizations",
         column_config={
-            "organization": st.column_config.TextColumn("Organization", width=165, pinned=True),
+            "organization": st.column_config.TextColumn("Organization", width=138, pinned=True),
             "open": enter_column(orgs),
             **matrix.columns(orgs),
             "retrievals": st.column_config.NumberColumn(
-                "Retrievals", width=85, format="localized", help=glossary.RETRIEVALS
+                "Retrievals", width=78, format="localized", help=glossary.RETRIEVALS
             ),
             "changed": st.column_config.ProgressColumn(
-                "Top 5 changed", width=125, format="%.3g %%", min_value=0, max_value=100, help=glossary.top_changed(TOP)
+                "Top 5 changed", width=98, format="%.3g %%", min_value=0, max_value=100, help=glossary.top_changed(TOP)
             ),
-            "outcomes": st.column_config.TextColumn("Outcomes", width=105, help=glossary.OUTCOMES),
+            "outcomes": st.column_config.TextColumn("Outcomes", width=82, help=glossary.OUTCOMES),
             "by day": st.column_config.BarChartColumn(
                 "By day",
-                width=120,
+                width=100,
                 y_min=0,
                 color=UP,
                 help=glossary.RETRIEVALS_BY_DAY,
             ),
             "observations": st.column_config.NumberColumn(
-                "Observations", format="localized", help=glossary.OBSERVATIONS
+                "Observations", width=95, format="localized", help=glossary.OBSERVATIONS
             ),
-            "id": st.column_config.TextColumn("Id", width="small"),
+            "id": st.column_config.TextColumn("Id", width=90),
         },
     )
+    st.caption(matrix.EXPLAINED)
 
 
 def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> pd.DataFrame:
@@ -132,24 +134,23 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
         return known_flag(name).makes(as_state(found.state(name) or "absent"))
 
     found = matrix.cells(overview, scope)
+    flags = {
+        name: [flag(org, key) for org in overview["org_id"]]
+        for name, key in (("weighting", WEIGHTING_OFF), ("boost", BOOST_ON))
+    }
+    buttons = matrix.as_buttons({name: (found | flags)[name] for name in matrix.CELLS})
     return pd.DataFrame(
         {
             "organization": overview["name"],
             "open": "Open",
-            "flips": found["flips"],
-            "overlap": found["overlap"],
-            "alerts": found["alerts"],
-            "coverage": found["coverage"],
-            "weighting": [flag(org, WEIGHTING_OFF) for org in overview["org_id"]],
-            "boost": [flag(org, BOOST_ON) for org in overview["org_id"]],
-            "override": found["override"],
-            "by day": by_day(daily, overview["org_id"], scope),
+            **buttons,
             # of a log that is drawn from: none was drawn, and there are some
             "retrievals": overview["retrievals"].mask((overview["retrievals"] == 0) & overview["newest"].notna()),
             "changed": share("moved", overview["measured"].astype("float64")),
             "outcomes": [
                 _mix(*counts) for counts in overview[["accepted", "rework", "rejected"]].itertuples(index=False)
             ],
+            "by day": by_day(daily, overview["org_id"], scope),
             "observations": overview["observations"],
             "id": overview["org_id"],
         }
@@ -170,9 +171,14 @@ def _change(now: float, then: float) -> str | None:
     return None if not then else f"{digits(100 * (now - then) / then, signed=True)} %"
 
 
-def _share(now: Totals, then: Totals, part: str, whole: str, about: str = "") -> tuple[str, str | None]:
-    shown = about + percent(now[part], now[whole])
+def _share(now: Totals, then: Totals, part: str, whole: str, share: float = WHOLE) -> tuple[str, str | None]:
+    """A share and its change; ``share`` of the counts were seen, and of few of them a change may be chance."""
+    shown = ("" if share >= WHOLE else "≈ ") + percent(now[part], now[whole])
     if not now[whole] or not then[whole]:
         return shown, None
     change = 100 * (now[part] / now[whole] - then[part] / then[whole])
-    return shown, f"{digits(change, 2, signed=True)} pt" if abs(change) >= SMALLEST_CHANGE else "no change"
+    if abs(change) < SMALLEST_CHANGE:
+        return shown, "no change"
+    seen, past = ((round(each[part] * share), round(each[whole] * share)) for each in (now, then))
+    told = f"{digits(change, 2, signed=True)} pt"
+    return shown, f"≈ {told}, chance" if is_chance(seen, past) else told

@@ -13,7 +13,7 @@ from queries import own_schema, schema
 from queries.engine import AGGREGATE, LIST
 from queries.flags.entries import spoken
 from queries.flags.states import LONGEST_FEATURES
-from queries.organizations import SHOWN, in_scope, shown_name
+from queries.organizations import SHOWN, by_name, in_scope, shown_name
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
@@ -182,6 +182,6 @@ class FlagObjects:
         return (
             select(orgs.c.id, shown_name(orgs), features)
             .where(in_scope(self.scope))
-            .order_by(orgs.c.name, orgs.c.id)
+            .order_by(*by_name(orgs))
             .limit(SHOWN)
         )

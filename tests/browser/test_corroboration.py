@@ -180,7 +180,7 @@ def test_files_hold_exactly_what_the_filter_leaves(visit: Visit, server: AppServ
 @pytest.mark.long
 def test_shadow_mode_leads_to_the_change_with_its_preview(visit: Visit, server: AppServer) -> None:
     page = opened(visit, f"{server.url}/corroboration?org=org_a&show=shadow")
-    expect(page.get_by_text("No-go. Failed gates: retrievals replayed")).to_be_visible(timeout=SOON)
+    expect(page.get_by_text("No-go. Failed gates: retrievals replayed")).to_be_in_viewport(timeout=SOON)
     page.get_by_role("link", name="Open this flag change").click()
     expect(page).to_have_url(re.compile("feature_flags.*flag=corroboration_boost_enabled"), timeout=SOON)
     expect(page.get_by_text("Set to on, it means: boost on.")).to_be_visible(timeout=SOON)

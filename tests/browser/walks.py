@@ -51,7 +51,7 @@ def switch_on(visit: Visit, url: str, shoot: Shoot) -> None:
     verdict = page.get_by_text(re.compile("^(No-go|Go: every|Not decided)"))
     verdict.wait_for(timeout=LONG)
     visit.settled()
-    shoot(_scrolled(page, page.get_by_role("radio", name="Shadow mode")), 2)
+    shoot(page, 2)
 
 
 def send_legal(visit: Visit, url: str, shoot: Shoot) -> None:

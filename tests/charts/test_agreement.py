@@ -34,7 +34,11 @@ def test_a_sweep_marks_where_it_stands_and_where_chaining_starts() -> None:
     heights = {trace.name: list(trace.y) for trace in figure.data}
     assert heights["clusters"][0] == 0.5  # none has a place of its own on a logarithmic axis
     words = {note.text: note.x for note in figure.layout.annotations}
-    assert words == {"chaining starts": 2.5, "now 1": 1}
+    names = dict.fromkeys(("alone", "clusters", "largest", "boosted"), 3)  # at the end of each line
+    assert words == {"chaining starts": 2.5, "now 1": 1} | names
+    assert {note.font.color for note in figure.layout.annotations if note.text in names} == {None}  # the theme's own
+    unknown = threshold_sweep(POINTS.assign(share=math.nan), 1, 3, "bits", "4 clusters at 1")
+    assert "boosted" not in {note.text for note in unknown.layout.annotations}
     assert "chaining starts" not in {note.text for note in threshold_sweep(POINTS, 1, None, "", "").layout.annotations}
 
 

@@ -10,13 +10,14 @@ from charts.budget import LONGEST_LABEL, LOOKS, pareto
 CENTRE = (250.0, 0.6)
 
 
-def points(*rows: tuple[str, str, float, float]) -> pd.DataFrame:
+def points(*rows: tuple[str, str, float, float], told_apart: bool = True) -> pd.DataFrame:
     """Work types by name, zone, tokens and share; intervals of ten tokens and ten points to either side."""
     return pd.DataFrame(
         [
             {
                 "name": name,
                 "zone": zone,
+                "told_apart": told_apart,
                 "judged": 40,
                 "tokens": tokens,
                 "tokens_low": tokens - 10,
@@ -52,14 +53,14 @@ def test_the_map_is_divided_at_the_mean_of_all_sessions() -> None:
 def test_each_zone_has_its_own_mark_with_both_whiskers() -> None:
     marks = {trace.name: trace for trace in pareto(FOUR, [], CENTRE).data if "markers" in trace.mode}
     assert list(marks) == ["efficient", "generous", "starved", "wasteful"]
-    assert len({trace.marker.symbol for trace in marks.values()}) == 4
+    assert len({tuple(trace.marker.symbol) for trace in marks.values()}) == 4
     for zone, (colour, symbol) in LOOKS.items():
-        assert (marks[zone].marker.color, marks[zone].marker.symbol) == (colour, symbol)
+        assert (marks[zone].marker.color, *marks[zone].marker.symbol) == (colour, symbol)
     fix = marks["starved"]
     assert (list(fix.x), list(fix.y)) == ([200], [50])
     assert (list(fix.error_x.array), list(fix.error_x.arrayminus)) == ([10], [10])
     assert [*fix.error_y.array, *fix.error_y.arrayminus] == pytest.approx([10, 10])
-    assert list(fix.customdata[0]) == ["fix", 190, 210, pytest.approx(40), pytest.approx(60), 40]
+    assert list(fix.customdata[0]) == ["fix", 190, 210, pytest.approx(40), pytest.approx(60), 40, ""]
 
 
 def test_a_name_is_shown_literally_and_cut_where_it_is_long() -> None:
@@ -87,3 +88,13 @@ def test_nothing_is_drawn_beyond_the_edges_of_a_share() -> None:
     drawn = pareto(points(("a", "efficient", 100, 0.7), ("b", "generous", 500, 1.0)), [], CENTRE)
     assert list(drawn.layout.xaxis.range) == pytest.approx([90 - 0.12 * 420, 510 + 0.12 * 420])
     assert drawn.layout.yaxis.range[1] == 104
+
+
+def test_a_zone_that_is_not_told_apart_is_an_open_mark_and_not_in_the_title() -> None:
+    sure, unsure = (points(("fix", "wasteful", 500, 0.4), told_apart=told) for told in (True, False))
+    assert pareto(sure, [], CENTRE).layout.title.text.endswith("; 1 cost more than most and are accepted less")
+    drawn = pareto(unsure, [], CENTRE)
+    assert drawn.layout.title.text == "0 of 1 work types are on the frontier"
+    (mark,) = [trace for trace in drawn.data if trace.name == "wasteful"]
+    assert list(mark.marker.symbol) == ["x-open"]
+    assert mark.customdata[0][6] == ", not told apart from the others"

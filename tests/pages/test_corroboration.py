@@ -209,6 +209,13 @@ def test_the_area_in_the_address_lists_by_id(page: Any) -> None:  # noqa: ANN401
     assert "Not understood in this link, and ignored: Show, Clusters, Area of the map, Part." in said(nonsense)
 
 
+def test_a_cluster_is_opened_by_keyboard(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", bits="0")
+    wanted = table(test, "kind")["canonical"].iloc[-1]
+    test.selectbox(key="pick_cluster").select(wanted).run()
+    assert test.query_params["cluster"] == wanted
+
+
 def test_shadow_mode_judges_and_leads_to_the_flag(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", show="shadow")
     gates = table(test, "gate").set_index("gate")
@@ -218,6 +225,15 @@ def test_shadow_mode_judges_and_leads_to_the_flag(page: Any) -> None:  # noqa: A
     assert any(message.value.startswith("No-go. Failed gates: retrievals replayed (") for message in test.error)
     (link,) = [link for link in test.get("page_link") if "flag change" in link.proto.label]
     assert link.proto.query_string == "org=org_a&flag=corroboration_boost_enabled&to=on&days=30d"
+
+
+def test_go_or_no_go_is_asked_for_above_the_sweep_and_left_by_choosing_a_picture(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a")
+    test.button("ask_verdict").click().run()
+    assert test.query_params["show"] == "shadow"
+    test.button("close_verdict").click().run()
+    assert "show" not in test.query_params
+    assert test.button("ask_verdict").label == "Should the boost be on? Go or no-go"
 
 
 def test_a_boost_that_is_on_is_judged_by_what_it_did(page: Any) -> None:  # noqa: ANN401 - a function

@@ -280,7 +280,7 @@ def test_verdicts_make_the_precision_curve(page: Any, owner: Owner) -> None:  # 
     ("said", "expected"),
     [
         ({"org": "org_b"}, "No two statements of this scope contradict each other"),
-        ({}, "Choose one in the sidebar"),
+        ({}, "inside one organization. Choose one here or in the sidebar."),
     ],
     ids=["nothing", "no organization"],
 )

@@ -78,6 +78,7 @@ def test_an_empty_organization_explains_itself_on_every_page(address: str, owner
     sample.add_organization(owner, "org_a", "Newfound")
     for script, said in said_by_page(address, org="org_a").items():
         assert [line for line in said if line.startswith("Nothing was ever stored here")], script
+        assert not [line for line in said if "longer window" in line or "another project" in line], script
 
 
 def test_an_empty_window_is_no_first_day(address: str, owner: Owner) -> None:

@@ -110,6 +110,13 @@ class TestChange:
         assert test.text_area(key="flag_reason").value == ""
         assert live_and_audited(owner) == ("absent", None)
 
+    def test_the_last_step_leads_to_go_or_no_go_where_the_boost_is_switched_on(self, address: str) -> None:
+        for flag, ways in ((BOOST, 2), (WEIGHTING, 0)):  # below the preview and in the last step
+            with application(address, target="org_a", flag=flag) as test:
+                opened(test).button(key="review").click().run()
+                found = [link.proto.query_string for link in test.get("page_link") if "go or no-go" in link.proto.label]
+            assert found == ["org=org_a&show=shadow"] * ways
+
     def test_many_are_previewed_by_the_worker_as_one_is_by_the_page(self, address: str, owner: Owner) -> None:
         others = [f"org_{letter}" for letter in "cdefg"]
         for number, org in enumerate(others):
@@ -325,6 +332,17 @@ class TestHistory:
         with application(address, org="org_a", words="reason 1") as test:
             opened(test)
         assert set(test.dataframe[-1].value["reason"]) == {f"reason {n}" for n in (10, 12, 14, 16, 18)}
+
+    def test_a_change_is_opened_by_keyboard_and_closed(self, address: str) -> None:
+        with application(address, words="reason 1") as test:
+            opened(test)
+            wanted = str(test.dataframe[-1].value["id"].iloc[1])
+            test.selectbox(key="pick_change").select(wanted).run()
+            assert test.query_params["change"] == wanted
+            assert test.subheader[-1].value == f"Change {wanted}"
+            test.button(key="close_change").click().run()
+            assert "change" not in test.query_params
+            assert f"Change {wanted}" not in [each.value for each in test.subheader]
 
     @pytest.mark.parametrize("change", ["999999999", "x", "-3", "9" * 40, "9" * 5000, "%27"])
     def test_an_unknown_entry(self, address: str, change: str) -> None:

@@ -131,10 +131,12 @@ class TestMemory:
             "Log-queue drops": 10 / 100,
             "Collapsed weights": float((stored["weight"] < 0.2).sum() / stored["weight"].between(-9, 9).sum()),
         }
-        with health(address, org="org_a") as test:
+        with health(address, org="org_a", digits="all") as test:
             assert not test.exception
             found = table(test, "checks").set_index("check")
             said = " ".join(line.value for line in test.markdown)
+            test.toggle("health_digits").set_value(False).run()
+            assert "exact" not in table(test, "checks").columns
         for label, value in expected.items():
             assert float(found.loc[label, "exact"]) == pytest.approx(value), label
         assert len(found) == 16
@@ -252,6 +254,10 @@ class TestParts:
         with health(address, org="org_a", part="top", kind=kind) as test:
             assert not test.exception
             rows = table(test, "top")
+            offered = test.selectbox(key=f"pick_{kind}")
+            assert len(offered.options) == len(rows)
+            offered.select(rows["id"].iloc[-1]).run()
+            assert test.query_params["observation"] == rows["id"].iloc[-1]
         assert len(rows)
         assert set(rows["id"]) <= {str(obs("org_a", number)) for number in range(60)}
 
@@ -283,9 +289,16 @@ class TestParts:
             assert not test.exception
             rows = table(test, "budget").set_index("work")
             drawn = spec(test)
-        assert rows.loc["chore", ["zone", "tokens", "accepted", "judged"]].tolist() == ["efficient", "100", "75 %", 40]
-        assert rows.loc["<b>fix</b>", ["zone", "tokens", "accepted"]].tolist() == ["wasteful", "300", "50 %"]
-        assert drawn["layout"]["title"]["text"].startswith("1 of 2 work types are on the frontier; 1 cost more")
+            lines = " ".join(each.value for each in test.markdown)
+        # Wilson's interval of 30 of 40 is 0.598 to 0.858 and of 20 of 40 0.352 to 0.648: both hold 50 of 80
+        unsure = "not told apart"
+        assert rows.loc["chore", ["tokens", "accepted", "judged"]].tolist() == ["100", "75 %", 40]
+        assert rows.loc["<b>fix</b>", ["tokens", "accepted"]].tolist() == ["300", "50 %"]
+        assert rows["zone"].to_dict() == {"chore": f"efficient, {unsure}", "<b>fix</b>": f"wasteful, {unsure}"}
+        assert drawn["layout"]["title"]["text"] == "1 of 2 work types are on the frontier"
+        assert "**wasteful**: many tokens, often rework" in lines
+        assert "**not told apart**: the 95 % interval" in lines
+        assert "**starved**" not in lines
         assert "&lt;b>fix" in json.dumps(drawn)
         assert "<b>fix" not in json.dumps(drawn)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -109,16 +110,62 @@ class TestSentence:
         assert (figure.value, figure.delta) == ("50 %", "▼ -40 pt worse")
         assert "How sessions ended" in links
 
-    def test_what_chance_explains_is_not_called_worse(self, address: str, owner: Owner) -> None:
+    def test_few_sessions_are_said_to_be_too_few_and_the_ways_stay(self, address: str, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
         add_sessions(owner, 40, 12, 8)
         add_sessions(owner, 5, 10, 10)
         with health(address, org="org_a") as test:
             told = said(test)
             row = table(test, "checks").set_index("check").loc["Sessions accepted"]
-        assert "Nothing got noticeably worse than in the 30 days before." in told
-        assert "Sessions accepted 60 % → 50 %: chance alone explains that." in told
+            labels = [button.label for button in test.button]
+        assert ":orange[≈] Nothing is certain to have got worse than in the 30 days before." in told
+        assert "Sessions accepted 60 % of 20 → 50 % of 20: too few to tell this from chance." in told
         assert row["change"] == "≈ -10 pt, chance"
+        assert "How sessions ended" in labels
+
+    def test_sessions_that_may_have_been_misled_stand_beside_those_accepted(self, address: str, owner: Owner) -> None:
+        """Two of twenty sessions named a misleading observation before, five of twenty since."""
+        sample.add_organization(owner, "org_a")
+        for days_ago, accepted, misled in ((40, 12, 2), (5, 10, 5)):
+            add_sessions(owner, days_ago, accepted, 20 - accepted)
+            for number in range(20):
+                owner.execute(
+                    """insert into session_diagnostics (org_id, session_id, helpful_observation_ids,
+                         misleading_observation_ids, created_at) values ('org_a', %s, '{}', %s, %s)""",
+                    (f"{days_ago}/{number}", [uuid4()] if number < misled else [], NOW - days_ago * DAY),
+                )
+        with health(address, org="org_a") as test:
+            told = said(test)
+            labels = [button.label for button in test.button]
+        passages = "Sessions accepted 60 % of 20 → 50 % of 20, sessions misled 10 % of 20 → 25 % of 20"
+        assert f"{passages}: too few to tell this from chance." in told
+        assert {"How sessions ended", "What misled them"} <= set(labels)
+
+    def test_less_than_a_point_is_chance_and_nothing_to_look_at(self, address: str, owner: Owner) -> None:
+        """50.25 % of 398 are 200; 49.75 % of 402 are 200."""
+        sample.add_organization(owner, "org_a")
+        add_sessions(owner, 40, 200, 198)
+        add_sessions(owner, 5, 200, 202)
+        with health(address, org="org_a") as test:
+            told = said(test)
+        assert ":green[●] Nothing got noticeably worse than in the 30 days before." in told
+        assert "Sessions accepted 50.3 % → 49.8 %, which chance alone explains." in told
+
+    def test_what_the_sentence_would_not_call_worse_no_figure_does(self, address: str, owner: Owner) -> None:
+        """One of 200 memories lost its weight since: half a point, inside its band."""
+        sample.add_organization(owner, "org_a")
+        (first, *_) = sample.add_observations(owner, "org_a", 200, days_ago=40)
+        owner.execute("update observations set weight = 0.1 where id = %s", (first,))
+        owner.execute(
+            """insert into observation_weight_history (org_id, observation_id, session_id, outcome, previous_weight,
+                 new_weight, alpha, recorded_at) values ('org_a', %s, 's', 'rework', 0.9, 0.1, 0.15, %s)""",
+            (first, NOW - 3 * DAY),
+        )
+        with health(address, org="org_a") as test:
+            assert "Nothing got noticeably worse" in said(test)
+            figure = next(metric for metric in test.metric if metric.label == "Collapsed")
+            row = table(test, "checks").set_index("check").loc["Collapsed weights"]
+        assert (figure.value, figure.delta, row["change"]) == ("0.5 %", "▲ +0.5 pt", "▲ +0.5 pt")
 
     def test_better_is_said_too(self, address: str, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")

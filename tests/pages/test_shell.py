@@ -162,6 +162,20 @@ class TestScope:
             before = "the day before" if days == 1 else f"the {days} days before"
             assert before in compared(test)
 
+    def test_a_window_that_cannot_be_is_told_like_every_other_part_of_a_link(self, address: str) -> None:
+        with application(address, window="forever") as test:
+            assert "Not understood in this link, and ignored: Window." in alerts(test.run())[0]
+
+    def test_a_page_about_all_of_time_shows_no_window_and_keeps_it(self, address: str) -> None:
+        with application(address, window="7d") as test:
+            assert [group.key for group in test.run().sidebar.button_group] == ["pick_window"]
+            test.switch_page("feature_flags.py").run()
+            assert not test.exception
+            assert not test.sidebar.button_group
+            test.query_params["window"] = "custom"
+            assert not test.run().sidebar.date_input
+            assert test.query_params["window"] == "custom"
+
 
 class TestStrangeStores:
     def test_a_name_that_is_missing_is_the_id(self, address: str, owner: Owner) -> None:

@@ -271,6 +271,11 @@ class TestSearch:
         assert told[0] == told[1] == told[2]
         assert "Nothing that you may see" in told[0][0]
 
+    def test_where_nothing_is_called_so_the_words_are_looked_for_in_memories(self, address: str) -> None:
+        with application(address, org="org_a", search="no such name") as test:
+            (way,) = [link for link in test.run().get("page_link") if "inside memories" in link.proto.label]
+        assert way.proto.query_string == "org=org_a&words=no+such+name"
+
     def test_a_store_without_alerts_finds_the_rest(self, address: str, owner: Owner) -> None:
         owner.execute("drop schema rankscope cascade")
         with application(address, search="acme") as test:

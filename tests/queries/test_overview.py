@@ -205,6 +205,12 @@ class TestLists:
         reach = Reach.of(frozenset({"org_a", "org_b"}))
         scope = Scope.of_days(reach, TODAY, TODAY, "org_a")
         assert list(store.ask(Organizations(scope))["name"]) == ["Alpha", "Zulu"]
+        sample.add_organization(owner, "org_d", "<script>")
+        sample.add_organization(owner, "org_e", "Ärger")
+        reach = Reach.of(frozenset({"org_a", "org_b", "org_d", "org_e"}))
+        names = list(store.ask(Organizations(Scope.of_days(reach, TODAY, TODAY)))["name"])
+        assert sorted(names[:-1]) == ["Alpha", "Zulu", "Ärger"]
+        assert names[-1] == "<script>"  # begins with a sign, and before every letter in most orders
         assert list(store.ask(Projects(scope))["id"]) == ["api"]
         assert list(store.ask(Features(scope))["org_id"]) == ["org_a"]
 

@@ -77,6 +77,19 @@ class TestNoticed:
             [], ["never"], ["never"],
         ]  # fmt: skip
 
+    def test_a_point_to_the_worse_of_too_few_leaves_it_open_and_to_the_better_does_not(self) -> None:
+        """Ten of twenty after twelve of twenty, and the other way round."""
+        fell = compare({"accepted": 10, "judged": 20}, {"accepted": 12, "judged": 20})
+        rose = compare({"accepted": 12, "judged": 20}, {"accepted": 10, "judged": 20})
+        assert [(each.measure.name, each.of) for each in fell if each.unsure] == [("accepted", (20, 20))]
+        assert not [each for each in rose if each.unsure]
+
+    def test_of_a_part_of_the_log_only_what_was_read_counts(self) -> None:
+        """A tenth was read: 90 of 100 after 95 of 100, though the counts stand for thousands."""
+        now, before = {"complete": 900, "retrievals": 1000}, {"complete": 950, "retrievals": 1000}
+        (coverage,) = (each for each in compare(now, before, 0.1) if each.measure.name == "coverage")
+        assert (coverage.meaning, coverage.of) == ("chance", (100, 100))
+
     def test_how_sessions_were_served_comes_first_then_the_largest_change(self) -> None:
         now = {"accepted": 570, "judged": 1000, "stale": 30, "kept": 100, "never": 20, "settled": 100}
         before = {"accepted": 670, "judged": 1000, "stale": 5, "kept": 100, "never": 5, "settled": 100}
