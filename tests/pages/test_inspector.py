@@ -116,6 +116,8 @@ class TestFigures:
         found = oracle(store)
         table = opened(address, org="acme", q=QUESTION).dataframe[0].value
         assert table["id"].tolist() == found.ranking.ids()
+        assert table.columns[:3].tolist() == ["open", "place", "memory"]
+        assert set(table["open"]) == {"Open"}
         assert table["score"].tolist() == [f"{row.score:.3g}" for row in explain(found.ranking).rows]
         assert table["block"].tolist() == [True] * 5
 
@@ -187,7 +189,8 @@ class TestOpened:
         test = opened(address, org="acme", q=QUESTION, obs=second)
         row = explain(oracle(store).ranking, ids=[second]).rows[0]
         assert titles(test)[1].startswith(f"Score {row.shown()[-1][0]}".replace("-", "−"))
-        bars = test.dataframe[0].value
+        listed, bars = (table.value for table in test.dataframe)
+        assert listed["open"].tolist() == ["Open", "▸ Open", "Open", "Open", "Open"]
         assert bars["how"].tolist() == [effect.sentence for effect in row.effects]
         assert "№ 2 of 5 · " in said(test)
         assert "Why № 1 stands above it" in said(test)
