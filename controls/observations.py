@@ -7,7 +7,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from controls import links, messages
+from controls import address, links, messages
 from controls.loading import load
 from controls.messages import counted
 from queries.observation.search import MATCHES, WordMatches
@@ -56,14 +56,9 @@ def finder(scope: Scope) -> None:
 def _asked() -> None:
     asked = st.session_state["find"].strip()
     try:
-        st.query_params["observation"] = str(UUID(asked))
-        st.query_params.pop("words", None)
+        address.say(observation=str(UUID(asked)), words=None)
     except ValueError:
-        st.query_params.pop("observation", None)
-        if asked:
-            st.query_params["words"] = asked
-        else:
-            st.query_params.pop("words", None)
+        address.say(observation=None, words=asked)
 
 
 def table(rows: pd.DataFrame, key: str, first: dict[str, str]) -> None:

@@ -112,6 +112,19 @@ class TestAddress:
         page.locator(f"{BUMP} .scatterlayer .point").first.wait_for()
         expect(page).to_have_url(re.compile("q=fix"))
 
+    @pytest.mark.long
+    def test_a_question_typed_over_an_opened_row_is_one_step_back(self, visit: Visit, server: AppServer) -> None:
+        page = drawn(visit, link(server, obs="6f1d7a60-95a3-4c39-9d52-3ad8dfb7a1a1", work_type="review"))
+        here = page.url
+        page.get_by_label("Question").fill("which cookie")
+        page.get_by_label("Question").press("Enter")
+        expect(page).to_have_url(re.compile(r"\?org=acme&q=which\+cookie$"))
+        page.go_back()
+        expect(page).to_have_url(here)
+        visit.settled()
+        expect(page.get_by_label("Question")).to_have_value(QUESTION)
+        assert harmless(visit)
+
 
 def boxes(page: Page, selector: str) -> list[dict[str, float]]:
     """Where the elements stand that a selector finds."""
