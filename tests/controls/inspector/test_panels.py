@@ -9,12 +9,13 @@ from uuid import UUID
 
 import pytest
 
-from analysis.inspector.why_not import NO_MATCH, OUT_OF_SCOPE
+from analysis.inspector.why_not import NO_MATCH, OTHER_PROJECT, OUT_OF_SCOPE
 from controls import access
 from controls.access import NotAllowedError, Principal
 from controls.inspector import pins
 from queries.errors import StoreError
 from queries.pins import Pin
+from queries.scope import isolated
 from tests import hostile
 from tests.memories import add_memory
 from tests.pages.application import application
@@ -92,6 +93,17 @@ class TestWhyNot:
             assert "observations hold this text" in said(test.run())[0]
             table = next(table.value for table in test.dataframe if "text" in table.value)
             assert set(table["id"]) == {str(planted.ids[n]) for n in (0, 1, 3)}
+
+    @pytest.mark.usefixtures("planted")
+    def test_a_text_of_another_project_is_told_with_both_projects(self, address: str, owner: Owner) -> None:
+        add_memory(owner, "acme", 900, "the *web* alone says this", project_id="web *x*")
+        with application(address, SCRIPT, org="acme", project="api", why="alone says this") as test:
+            assert said(test.run()) == [OTHER_PROJECT]
+        texts = [text.value for text in test.text]
+        where = f"It is in project {isolated('web *x*')}; this retrieval asked only project {isolated('api')}."
+        assert [where, "the *web* alone says this"] == texts[texts.index(where) :][:2]
+        ladder = next(table.value for table in test.dataframe if "gate" in table.value)
+        assert ladder["result"].tolist()[:2] == ["✕ lost here", "· not reached"]
 
     def test_a_foreign_observation_looks_like_none(self, address: str, planted: Planted, owner: Owner) -> None:
         plant(owner, "globex", ["a secret of globex about auth"])
