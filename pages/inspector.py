@@ -38,7 +38,7 @@ WITHOUT_CANDIDATES = ("why", "pins")
 
 def inspect(asked: question.Asked) -> None:
     """Recall, rank and draw one question."""
-    picture, settings = inspection.beside_settings()
+    picture, settings = inspection.beside_settings(pipeline.ignored())
     own = loading.memory()
     with settings:
         chosen = pipeline.choose(asked, own.scorer)

@@ -32,8 +32,12 @@ NONE_BELOW = "nothing stands below it"
 WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by vector and keywords"}
 
 
-def beside_settings() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window."""
+def beside_settings(ignored: list[str]) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window.
+
+    What the address says and nobody could read is told above both.
+    """
+    messages.ignored_in_link(ignored)
     thirds = st.grid(3, min_column_width=NARROWEST)
     picture = thirds.cell(column_span=2).container(key="picture")
     return picture, thirds.cell().container(key="pipeline").container(height=TALL, border=True)
@@ -61,7 +65,7 @@ def strip(found: Retrieval) -> None:
     for reason in found.degraded:
         with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="top"):
             st.markdown(":orange[:material/warning:]", width="content")
-            st.text(f"{reason[:1].upper()}{reason[1:]}", width="stretch")
+            st.text(f"{reason[:1].upper()}{reason[1:]}".replace("`", ""), width="stretch")
     scorer = "" if found.scorer_used is ScorerUsed.NONE else f" · pairs scored by {_scorer(found.scorer_used)}"
     recalled = f"{counted(len(found.ranking.candidates), 'candidate')} recalled {_way(found.way)}"
     packed = f"{len(found.block.ids)} in the block, {found.block.tokens:,} of {found.block.budget:,} tokens"
@@ -75,7 +79,7 @@ def _way(way: str) -> str:
 
 
 def _scorer(used: ScorerUsed) -> str:
-    return {"degraded_lexical": "words, because the model failed"}.get(used.value, used.value)
+    return {"degraded_lexical": "words as said above"}.get(used.value, used.value)
 
 
 def opened() -> str | None:

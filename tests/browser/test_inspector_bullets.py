@@ -257,7 +257,7 @@ def test_an_embedder_and_a_scorer_that_fail_are_said_plainly(
             f"Expected a vector per token from {folder.name}, found an output of 2 axes: recalled by keyword only",
             "4 of 4 pairs were scored by words: the cross-encoder failed on them",
             "4 candidates recalled by keywords alone",
-            "pairs scored by words, because the model failed",
+            "pairs scored by words as said above",
         ):
             expect(page.get_by_text(sentence)).to_be_visible()
         assert page.locator("[data-testid=stException]").count() == 0

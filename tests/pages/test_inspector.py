@@ -182,6 +182,13 @@ class TestFigures:
         assert test.code[-1].value == "\n".join(found.text.splitlines()[:2])
         assert "First not to fit: № 3" in said(test)
 
+    def test_an_unknown_pipeline_in_a_link_is_told_above_the_picture(self, address: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, preset="NOPE")
+        assert [each.value for each in test.warning] == [
+            "Not understood in this link, and ignored: pipeline. The default is shown instead."
+        ]
+        assert opened(address, org="acme", q=QUESTION, preset="LIVE").warning.len == 0
+
 
 class TestOpened:
     def test_a_row_opens_with_its_waterfall_and_neighbours(self, address: str, store: Store) -> None:
