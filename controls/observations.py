@@ -10,6 +10,7 @@ import streamlit as st
 from controls import address, links, messages
 from controls.loading import load
 from controls.messages import counted
+from controls.opening import choose_to_open
 from queries.observation.search import MATCHES, WordMatches
 from queries.scope import is_storable
 
@@ -80,4 +81,9 @@ def table(rows: pd.DataFrame, key: str, first: dict[str, str]) -> None:
             config[name] = st.column_config.NumberColumn(label, format="%.3g")
         else:
             config[name] = st.column_config.TextColumn(label)
-    st.dataframe(shown[kept], hide_index=True, key=key, column_config=config)
+    choose_to_open(f"choose_{key}", "an observation", dict(zip(rows["id"], rows["content"], strict=True)), _open)
+    st.dataframe(shown[kept], hide_index=True, key=key, column_config=config, placeholder=messages.MISSING)
+
+
+def _open(observation: str) -> None:
+    links.go(PAGE, observation=observation)

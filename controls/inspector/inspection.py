@@ -11,6 +11,7 @@ from analysis.inspector.inspection import before_budget, left_out, listed, neigh
 from controls import address, glossary, messages
 from controls.links import clicked, observation_address
 from controls.messages import counted
+from controls.opening import choose_to_open
 from ranking.pair_scorer import ScorerUsed
 
 if TYPE_CHECKING:
@@ -91,7 +92,12 @@ def line_clicked() -> None:
     """Open the candidate whose line was clicked, by its id."""
     points = st.session_state["bump"]["selection"]["points"]
     if points and points[0].get("customdata"):
-        address.say(obs=str(points[0]["customdata"][0]))
+        open_candidate(str(points[0]["customdata"][0]))
+
+
+def open_candidate(label: str) -> None:
+    """Put a candidate into the address."""
+    address.say(obs=label)
 
 
 def close() -> None:
@@ -175,7 +181,10 @@ def _flip(flip: Flip) -> str:
 def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     """The list, best first; a button opens a row by its id."""
     rows = listed(found, logged)
-    exact = _all_digits("list_digits")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        exact = _all_digits("list_digits")
+        named = (f"{place} · {title}" for place, title in zip(rows["place"], rows["title"], strict=True))
+        choose_to_open("choose_row", "a row", dict(zip(rows["id"], named, strict=True)), open_candidate)
     shown = pd.DataFrame(
         {
             "open": ["▸ Open" if id_ == opened() else "Open" for id_ in rows["id"]],
@@ -222,7 +231,7 @@ def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
 
 def _row_clicked(ids: tuple[str, ...]) -> None:
     if (id_ := clicked("open_row", ids)) is not None:
-        address.say(obs=id_)
+        open_candidate(id_)
 
 
 def _lost(found: Retrieval, logged: pd.DataFrame) -> None:

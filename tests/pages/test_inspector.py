@@ -204,6 +204,15 @@ class TestOpened:
         assert "Why it stands above № 3" in said(test)
         assert "Flip distance: They change places at" in said(test)
 
+    def test_a_row_opens_by_the_list_above_too(self, address: str, store: Store) -> None:
+        third = oracle(store).ranking.ids()[2]
+        with application(address, org="acme", q=QUESTION) as test:
+            test.switch_page("inspector.py").run()
+            test.selectbox("choose_row").select(third).run()
+            assert param(test, "obs") == third
+            assert "№ 3 of 5 · " in said(test)
+            assert not test.exception
+
     def test_all_digits_stand_in_the_address(self, address: str, store: Store) -> None:
         found = oracle(store)
         with application(address, org="acme", q=QUESTION, digits="all") as test:
@@ -304,6 +313,14 @@ class TestLogged:
         table = opened(address, org="acme").dataframe[0].value
         assert retrieval
         assert table["question"].tolist() == [sample.canary("acme", "query")]
+
+    def test_a_list_by_keyboard_opens_it(self, address: str, retrieval: str) -> None:
+        with application(address, org="acme", work_type="review") as test:
+            test.switch_page("inspector.py").run()
+            test.selectbox("choose_logged").select(retrieval).run()
+            assert param(test, "retrieval") == retrieval
+            assert "work_type" not in test.query_params
+            assert "The logged retrieval of " in said(test)
 
     def test_unknown_and_foreign_look_alike(self, address: str, owner: Owner, retrieval: str) -> None:
         sample.add_organization(owner, "other", "Other")
