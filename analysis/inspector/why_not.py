@@ -86,11 +86,11 @@ def as_id(wanted: str) -> UUID | None:
 def _judged(memory: Memory, found: Retrieval, label: UUID) -> WhyNot:
     seen = _standing(memory, found, label)
     if seen is None:
-        session, gates = found.session, (Gate("scope", State.LOST), *_rest("active", found))
+        session, lost = found.session, (Gate("scope", State.LOST), *_rest("active", found))
         elsewhere = Named(session.org_id, label).ask(memory.store, session.reach)
         if elsewhere is None:
-            return WhyNot(Verdict.SCOPE, OUT_OF_SCOPE, gates)
-        return WhyNot(Verdict.SCOPE, OTHER_PROJECT, gates, elsewhere.id, elsewhere.content, elsewhere=elsewhere)
+            return WhyNot(Verdict.SCOPE, OUT_OF_SCOPE, lost)
+        return WhyNot(Verdict.SCOPE, OTHER_PROJECT, lost, elsewhere.id, elsewhere.content, elsewhere=elsewhere)
     gates = [Gate("scope", State.PASSED, "in this organization and project")]
     if seen.status != "active":
         gates += [Gate("active", State.LOST, "its status is not active"), *_rest(None, found)]

@@ -26,6 +26,7 @@ WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lin
 ROW, WHOLE = 36, 15  # pixels of a row of the list, and how many rows it shows without scrolling
 NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
 TALL = 560  # pixels of the settings, about as high as the picture beside them
+BESIDE_DIGITS = 190  # pixels that a third of the width leaves beside the toggle
 DIGITS, ALL = "digits", "all"
 SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
 NONE_BELOW = "nothing stands below it"
@@ -181,10 +182,12 @@ def _flip(flip: Flip) -> str:
 def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     """The list, best first; a button opens a row by its id."""
     rows = listed(found, logged)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    # on one line however narrow, so that the list stays where it is when a row is opened beside it
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
         exact = _all_digits("list_digits")
         named = (f"{place} · {title}" for place, title in zip(rows["place"], rows["title"], strict=True))
-        choose_to_open("choose_row", "a row", dict(zip(rows["id"], named, strict=True)), open_candidate)
+        labels = dict(zip(rows["id"], named, strict=True))
+        choose_to_open("choose_row", "a row", labels, open_candidate, width=BESIDE_DIGITS)
     shown = pd.DataFrame(
         {
             "open": ["▸ Open" if id_ == opened() else "Open" for id_ in rows["id"]],
