@@ -142,7 +142,8 @@ def _facts(rows: list[dict[Hashable, Any]]) -> list[list[str]]:
 
 def _label(title: str, final: int, moved: int, *, dropped: bool) -> str:
     short = title if len(title) <= LONGEST_LABEL else f"{title[: LONGEST_LABEL - 1]}…"
-    arrow = "×" if dropped else f"▲{moved}" if moved > 0 else f"▼{-moved}" if moved < 0 else "="
+    # an equals sign between a place and a text would read as a definition
+    arrow = "×" if dropped else f"▲{moved}" if moved > 0 else f"▼{-moved}" if moved < 0 else "·"
     return f"  {final} {arrow} {literal(short)}"
 
 

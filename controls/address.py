@@ -17,12 +17,14 @@ def said(name: str) -> str | None:
 
 
 def say(**values: str | None) -> None:
-    """Change the address; what is None has no place in it."""
-    for name, value in values.items():
-        if value:
-            st.query_params[name] = value
-        else:
-            st.query_params.pop(name, None)
+    """Change the address; what is None has no place in it.
+
+    All at once: each change by itself would be a step of the browser's history, to a state that nobody saw.
+    """
+    before = {name: st.query_params.get_all(name) for name in st.query_params}
+    after = before | {name: [value] if value else [] for name, value in values.items()}
+    if (kept := {name: each for name, each in after.items() if each}) != before:
+        st.query_params.from_dict({name: each if len(each) > 1 else each[0] for name, each in kept.items()})
 
 
 def not_understood(read: Mapping[str, tuple[str, object]]) -> list[str]:

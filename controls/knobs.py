@@ -34,9 +34,13 @@ class Knob:
         """The same, or the value that is silent."""
         return self.understood or self.default
 
+    def spoken(self, value: str) -> dict[str, str | None]:
+        """A value as the address has it: the silent one has no place there."""
+        return {self.name: value if value in self.options and value != self.default else None}
+
     def say(self, value: str) -> None:
-        """Put a value into the address; the silent one has no place in it."""
-        say(**{self.name: value if value in self.options and value != self.default else None})
+        """Put a value into the address."""
+        say(**self.spoken(value))
 
     def draw(
         self,

@@ -7,9 +7,10 @@ from uuid import UUID
 
 import streamlit as st
 
-from controls import links, messages
+from controls import address, links, messages
 from controls.loading import load
 from controls.messages import counted
+from controls.opening import choose_to_open
 from queries.observation.search import MATCHES, WordMatches
 from queries.scope import is_storable
 
@@ -56,14 +57,9 @@ def finder(scope: Scope) -> None:
 def _asked() -> None:
     asked = st.session_state["find"].strip()
     try:
-        st.query_params["observation"] = str(UUID(asked))
-        st.query_params.pop("words", None)
+        address.say(observation=str(UUID(asked)), words=None)
     except ValueError:
-        st.query_params.pop("observation", None)
-        if asked:
-            st.query_params["words"] = asked
-        else:
-            st.query_params.pop("words", None)
+        address.say(observation=None, words=asked)
 
 
 def table(rows: pd.DataFrame, key: str, first: dict[str, str]) -> None:
@@ -85,4 +81,9 @@ def table(rows: pd.DataFrame, key: str, first: dict[str, str]) -> None:
             config[name] = st.column_config.NumberColumn(label, format="%.3g")
         else:
             config[name] = st.column_config.TextColumn(label)
-    st.dataframe(shown[kept], hide_index=True, key=key, column_config=config)
+    choose_to_open(f"choose_{key}", "an observation", dict(zip(rows["id"], rows["content"], strict=True)), _open)
+    st.dataframe(shown[kept], hide_index=True, key=key, column_config=config, placeholder=messages.MISSING)
+
+
+def _open(observation: str) -> None:
+    links.go(PAGE, observation=observation)

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 LONGEST = 80  # characters of a label
+WIDTH = 320  # pixels
 
 
-def choose_to_open(key: str, what: str, labels: Mapping[str, str], opened: Callable[[str], None]) -> None:
+def choose_to_open(
+    key: str, what: str, labels: Mapping[str, str], opened: Callable[[str], None], *, width: int = WIDTH
+) -> None:
     """A list of what a table holds, by id and in its order; who types or picks one of them opens it."""
     if not labels:
         return
@@ -28,7 +31,7 @@ def choose_to_open(key: str, what: str, labels: Mapping[str, str], opened: Calla
         on_change=_picked,
         args=(key, opened),
         label_visibility="collapsed",
-        width=320,
+        width=width,
     )
 
 

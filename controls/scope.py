@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from controls import messages
+from controls.address import say
 from controls.loading import load
 from queries.errors import NO_STORE, StoreError
 from queries.organizations import Organizations, Projects
@@ -169,15 +170,9 @@ def _write(name: str, value: str | None) -> None:
     """Change the address; what is at its default has no place in it."""
     if name in ("from", "to") and st.query_params.get("window") != "custom":
         return  # a day typed in and left behind by choosing another window
-    if name == "org":
-        st.query_params.pop("project", None)
-    if name == "window" and value != "custom":
-        st.query_params.pop("from", None)
-        st.query_params.pop("to", None)
-    if value in (None, ALL) or (name == "window" and value == DEFAULT_WINDOW):
-        st.query_params.pop(name, None)
-    else:
-        st.query_params[name] = value
+    dropped = ("project",) if name == "org" else ("from", "to") if name == "window" and value != "custom" else ()
+    silent = value in (None, ALL) or (name == "window" and value == DEFAULT_WINDOW)
+    say(**dict.fromkeys(dropped), **{name: None if silent else value})
 
 
 def _names(frame: pd.DataFrame) -> dict[str, str]:

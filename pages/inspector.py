@@ -38,7 +38,7 @@ WITHOUT_CANDIDATES = ("why", "pins")
 
 def inspect(asked: question.Asked) -> None:
     """Recall, rank and draw one question."""
-    picture, settings = inspection.beside_settings()
+    picture, settings = inspection.beside_settings(pipeline.ignored())
     own = loading.memory()
     with settings:
         chosen = pipeline.choose(asked, own.scorer)
@@ -49,40 +49,39 @@ def inspect(asked: question.Asked) -> None:
     found = rank_recollection(memory, recollection, chosen.stages)
     panels = PANELS if len(found.ranking.candidates) else {name: PANELS[name] for name in WITHOUT_CANDIDATES}
     with picture:
-        beside = draw(found, opened := inspection.opened())
-    if found.failed is None:
-        shown = inspection.choose_panel({name: label for name, (label, _) in panels.items()})
-        panels[shown][1](found, asked, memory, chosen)
-    if beside is not None:
-        with beside:  # last, because a flip distance ranks some hundred times
-            inspection.beside(found, opened)
-
-
-def draw(found: Retrieval, opened: str | None) -> DeltaGenerator | None:
-    """The picture and the row that was opened, with the place for how firmly that stands where it does."""
+        draw(found, opened := inspection.opened())
     if found.failed is not None:
-        messages.not_looked_up(found.failed)
-        return None
+        return
+    shown = inspection.choose_panel({name: label for name, (label, _) in panels.items()})
+    body, row = inspection.places(shown, opened)
+    with row:
+        firmly = open_row(found, opened)
+    with body:
+        panels[shown][1](found, asked, memory, chosen)
+    with firmly:  # last, because a flip distance ranks some hundred times
+        inspection.beside(found, opened)
+
+
+def draw(found: Retrieval, opened: str | None) -> None:
+    """The picture below what is to be known of it."""
     inspection.strip(found)
-    if not len(found.ranking.candidates):
-        messages.nothing_recalled()
-        return None
-    st.plotly_chart(
-        bump(standings(found, opened), opened, len(found.block.ids), len(found.ranking.candidates)),
-        key="bump",
-        on_select=inspection.line_clicked,
-        selection_mode="points",
-        config=QUIET,
-        alt="Place of every candidate after every stage, from recall to the memory block",
-    )
-    if opened is None:
-        return None
-    if (bars := way_of(found, opened)) is None:
-        messages.not_a_candidate()
-        return None
-    inspection.heading(found, opened)
-    st.plotly_chart(waterfall(bars), key="waterfall", config=QUIET, alt="Change of the score at every stage")
-    inspection.bars(bars)
+    if len(found.ranking.candidates):
+        st.plotly_chart(
+            bump(standings(found, opened), opened, len(found.block.ids), len(found.ranking.candidates)), key="bump",
+            on_select=inspection.line_clicked, selection_mode="points", config=QUIET,
+            alt="Place of every candidate after every stage, from recall to the memory block",
+        )  # fmt: skip
+
+
+def open_row(found: Retrieval, opened: str | None) -> DeltaGenerator:
+    """The row that was opened, if any, with the place for how firmly that stands where it does."""
+    if opened is not None and len(found.ranking.candidates):
+        if (bars := way_of(found, opened)) is None:
+            messages.not_a_candidate()
+        else:
+            inspection.heading(found, opened)
+            st.plotly_chart(waterfall(bars), key="waterfall", config=QUIET, alt="Change of the score at every stage")
+            inspection.bars(bars)
     return st.container()
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Text, cast, func, select
 
-from queries.engine import AGGREGATE
+from queries.engine import AGGREGATE, LIST
 from queries.schema import observations
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from sqlalchemy import ColumnElement, Select
 
     from queries.engine import Store
@@ -30,6 +32,7 @@ class Match:
     title: str
     content: str
     status: str
+    project: str | None
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,8 @@ class Matching:
         limits = [seen.org_id == self.org_id]
         if self.project_id is not None:
             limits.append(seen.project_id == self.project_id)
-        shown = (func.left(func.coalesce(seen.title, ""), SHOWN), func.left(seen.content, SHOWN))
         best = (literally.desc(), func.ts_rank(seen.search, words).desc(), seen.created_at.desc(), seen.id)
-        return select(cast(seen.id, Text), *shown, seen.status).where(*limits, found).order_by(*best).limit(MOST + 1)
+        return select(*_shown()).where(*limits, found).order_by(*best).limit(MOST + 1)
 
     def ask(self, store: Store, reach: Reach) -> tuple[Match, ...]:
         """The matches; letter by letter, which reads every text of the scope, only where no word was found."""
@@ -62,3 +64,24 @@ class Matching:
                 connection.execute(self.statement()).all() or connection.execute(self.statement(by_letters=True)).all()
             )
         return tuple(Match(*row) for row in rows)
+
+
+@dataclass(frozen=True)
+class Named:
+    """The observation of an organization that has an id, whatever its project and status."""
+
+    org_id: str
+    id: UUID
+
+    def ask(self, store: Store, reach: Reach) -> Match | None:
+        """It, if the organization has it."""
+        wanted = select(*_shown()).where(observations.c.org_id == self.org_id, observations.c.id == self.id)
+        with store.reading(reach, LIST, name="named") as connection:
+            row = connection.execute(wanted).first()
+        return None if row is None else Match(*row)
+
+
+def _shown() -> tuple[ColumnElement[Any], ...]:
+    seen = observations.c
+    title, content = func.left(func.coalesce(seen.title, ""), SHOWN), func.left(seen.content, SHOWN)
+    return cast(seen.id, Text), title, content, seen.status, seen.project_id

@@ -66,7 +66,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
         "controls/impact/measures.py": {"measure.explained", "measure.label"},
         "controls/inspector/inspection.py": {
-            "_scorer(): {'degraded_lexical': 'words, because the model failed'}.get(used.value, used.value)",
+            "_scorer(): {'degraded_lexical': 'words as said above'}.get(used.value, used.value)",
             "_way(): WAYS.get(way, f'by {way}')", "_distance(): other.untold",
         },
         "controls/corroboration/pictures.py": {"found.by"},

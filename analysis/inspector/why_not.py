@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from analysis.inspector.gates import Gate, Loss, State, Verdict, recall_gates
 from analysis.inspector.stage_gates import stage_gates, unreached
-from queries.matching import MOST, Matching
+from queries.matching import MOST, Matching, Named
 from retrieval.lookup import question_of
 from retrieval.recall import recall_standing, way_for
 from retrieval.retrieve import question_vector
@@ -19,17 +19,21 @@ if TYPE_CHECKING:
     from retrieval.retrieve import Memory, Retrieval
 
 OUT_OF_SCOPE = (
-    "Not in this scope: no observation of this organization and project has this id. It does not exist, or it belongs "
-    "to another organization or project."
+    "Not in this scope: no observation of this organization has this id. It does not exist, or it belongs to another "
+    "organization."
 )
-NO_MATCH = "No observation of this organization and project holds this text."
+OTHER_PROJECT = (
+    "Lost before recall: it is not in the project that this retrieval asked, but elsewhere in this organization."
+)
+NO_MATCH = "No observation of this organization holds this text."
 
 
 @dataclass(frozen=True)
 class WhyNot:
     """What became of one observation in one retrieval: a sentence, and every gate with its numbers.
 
-    ``id`` and ``content`` are None where the scope holds no such observation; ``matches`` are what a text found.
+    ``id`` and ``content`` are None where the organization holds no such observation; ``matches`` are what a text found;
+    ``elsewhere`` is the observation where it is in another project than the one that was asked.
     """
 
     verdict: Verdict
@@ -38,6 +42,7 @@ class WhyNot:
     id: str | None = None
     content: str | None = None
     matches: tuple[Match, ...] = ()
+    elsewhere: Match | None = None
 
 
 def why_not(memory: Memory, found: Retrieval, wanted: str) -> WhyNot:
@@ -47,22 +52,27 @@ def why_not(memory: Memory, found: Retrieval, wanted: str) -> WhyNot:
     label = as_id(wanted)
     if label is not None:
         return _judged(memory, found, label)
-    matches = matching(memory, found, wanted)
+    searched = matching(memory, found, wanted)
+    matches = searched or matching(memory, found, wanted, anywhere=True)
     if not matches:
         return WhyNot(Verdict.SCOPE, NO_MATCH)
     if len(matches) > 1:
         more = len(matches) > MOST
         held = f"The best {MOST} of more observations that hold" if more else f"{len(matches)} observations hold"
-        words = f"{held} this text: choose the one you miss."
+        where = "" if searched else ", all in other projects than the one that was asked"
+        words = f"{held} this text{where}: choose the one you miss."
         return WhyNot(Verdict.CHOOSE, words, matches=matches[:MOST])
     judged = _judged(memory, found, UUID(matches[0].id))
-    return WhyNot(judged.verdict, judged.sentence, judged.gates, judged.id, judged.content, matches)
+    return replace(judged, matches=matches)
 
 
-def matching(memory: Memory, found: Retrieval, text: str) -> tuple[Match, ...]:
-    """Up to ten observations of the retrieval's own scope that hold a text, whatever became of them."""
+def matching(memory: Memory, found: Retrieval, text: str, *, anywhere: bool = False) -> tuple[Match, ...]:
+    """Up to ten observations of the project that was asked, or of its organization, that hold a text."""
     session = found.session
-    return Matching(session.org_id, session.project_id, text).ask(memory.store, session.reach)
+    if anywhere and session.project_id is None:
+        return ()  # that was asked
+    project = None if anywhere else session.project_id
+    return Matching(session.org_id, project, text).ask(memory.store, session.reach)
 
 
 def as_id(wanted: str) -> UUID | None:
@@ -76,8 +86,11 @@ def as_id(wanted: str) -> UUID | None:
 def _judged(memory: Memory, found: Retrieval, label: UUID) -> WhyNot:
     seen = _standing(memory, found, label)
     if seen is None:
-        gates = [Gate("scope", State.LOST), *_rest("active", found)]
-        return WhyNot(Verdict.SCOPE, OUT_OF_SCOPE, tuple(gates))
+        session, lost = found.session, (Gate("scope", State.LOST), *_rest("active", found))
+        elsewhere = Named(session.org_id, label).ask(memory.store, session.reach)
+        if elsewhere is None:
+            return WhyNot(Verdict.SCOPE, OUT_OF_SCOPE, lost)
+        return WhyNot(Verdict.SCOPE, OTHER_PROJECT, lost, elsewhere.id, elsewhere.content, elsewhere=elsewhere)
     gates = [Gate("scope", State.PASSED, "in this organization and project")]
     if seen.status != "active":
         gates += [Gate("active", State.LOST, "its status is not active"), *_rest(None, found)]

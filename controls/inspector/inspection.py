@@ -8,9 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from analysis.inspector.inspection import before_budget, left_out, listed, neighbours, text_of
-from controls import address, glossary
+from controls import address, glossary, messages
 from controls.links import clicked, observation_address
 from controls.messages import counted
+from controls.opening import choose_to_open
 from ranking.pair_scorer import ScorerUsed
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
 FEW_FLIPS = 3
 WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lines
-ROW, WHOLE = 36, 25  # pixels of a row of the list, and how many rows it shows without scrolling
+ROW, WHOLE = 36, 15  # pixels of a row of the list, and how many rows it shows without scrolling
 NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
 TALL = 560  # pixels of the settings, about as high as the picture beside them
+BESIDE_DIGITS = 190  # pixels that a third of the width leaves beside the toggle
 DIGITS, ALL = "digits", "all"
 SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
 NONE_BELOW = "nothing stands below it"
@@ -32,24 +34,46 @@ NONE_BELOW = "nothing stands below it"
 WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by vector and keywords"}
 
 
-def beside_settings() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window."""
+def beside_settings(ignored: list[str]) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window.
+
+    What the address says and nobody could read is told above both.
+    """
+    messages.ignored_in_link(ignored)
     thirds = st.grid(3, min_column_width=NARROWEST)
     picture = thirds.cell(column_span=2).container(key="picture")
     return picture, thirds.cell().container(key="pipeline").container(height=TALL, border=True)
 
 
+def places(panel: str | None, opened: str | None) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The place of a panel and that of the row that was opened.
+
+    The list stays where it is, and a row stands beside it: above, it would push away what was clicked; below, one
+    would have to look for it.
+    """
+    if panel != "list":
+        row = st.container()
+        return st.container(), row
+    thirds = st.grid(3, min_column_width=NARROWEST)
+    return thirds.cell(column_span=3 if opened is None else 1), thirds.cell(column_span=3 if opened is None else 2)
+
+
 def strip(found: Retrieval) -> None:
-    """One line on how the figures came about; what is degraded stands first, in ochre with a sign."""
+    """One line on how the figures came about; what is degraded stands first, in ochre with a sign; or why none are."""
+    if found.failed is not None:
+        messages.not_looked_up(found.failed)
+        return
     # The sentences are our own, but one may name a model of somebody's settings: nothing of it becomes markup.
     for reason in found.degraded:
-        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="top"):
             st.markdown(":orange[:material/warning:]", width="content")
-            st.text(f"{reason[:1].upper()}{reason[1:]}")
+            st.text(f"{reason[:1].upper()}{reason[1:]}".replace("`", ""), width="stretch")
     scorer = "" if found.scorer_used is ScorerUsed.NONE else f" · pairs scored by {_scorer(found.scorer_used)}"
     recalled = f"{counted(len(found.ranking.candidates), 'candidate')} recalled {_way(found.way)}"
     packed = f"{len(found.block.ids)} in the block, {found.block.tokens:,} of {found.block.budget:,} tokens"
     st.caption(f"As of {found.at:%-d %b %H:%M} UTC · {recalled} · {packed}{scorer} · nothing is recorded")
+    if not len(found.ranking.candidates):
+        messages.nothing_recalled()
 
 
 def _way(way: str) -> str:
@@ -57,7 +81,7 @@ def _way(way: str) -> str:
 
 
 def _scorer(used: ScorerUsed) -> str:
-    return {"degraded_lexical": "words, because the model failed"}.get(used.value, used.value)
+    return {"degraded_lexical": "words as said above"}.get(used.value, used.value)
 
 
 def opened() -> str | None:
@@ -69,7 +93,12 @@ def line_clicked() -> None:
     """Open the candidate whose line was clicked, by its id."""
     points = st.session_state["bump"]["selection"]["points"]
     if points and points[0].get("customdata"):
-        address.say(obs=str(points[0]["customdata"][0]))
+        open_candidate(str(points[0]["customdata"][0]))
+
+
+def open_candidate(label: str) -> None:
+    """Put a candidate into the address."""
+    address.say(obs=label)
 
 
 def close() -> None:
@@ -153,17 +182,22 @@ def _flip(flip: Flip) -> str:
 def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     """The list, best first; a button opens a row by its id."""
     rows = listed(found, logged)
-    exact = _all_digits("list_digits")
+    # on one line however narrow, so that the list stays where it is when a row is opened beside it
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+        exact = _all_digits("list_digits")
+        named = (f"{place} · {title}" for place, title in zip(rows["place"], rows["title"], strict=True))
+        labels = dict(zip(rows["id"], named, strict=True))
+        choose_to_open("choose_row", "a row", labels, open_candidate, width=BESIDE_DIGITS)
     shown = pd.DataFrame(
         {
-            "open": "Open",
+            "open": ["▸ Open" if id_ == opened() else "Open" for id_ in rows["id"]],
             "place": rows["place"],
+            "memory": rows["title"],
             "moved": [f"▲{m}" if m > 0 else f"▼{-m}" if m < 0 else "=" for m in rows["moved"]],
             "block": rows["injected"],
             "score": [repr(score) if exact else f"{score:.3g}" for score in rows["score"]],
             "logged": rows["logged_place"],
             "given": rows["logged_injected"],
-            "memory": rows["title"],
             "why": rows["why"].str.replace(SINCE, "", regex=True).fillna(NONE_BELOW),
             "routes": rows["routes"],
             "text": rows["content"],
@@ -200,7 +234,7 @@ def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
 
 def _row_clicked(ids: tuple[str, ...]) -> None:
     if (id_ := clicked("open_row", ids)) is not None:
-        address.say(obs=id_)
+        open_candidate(id_)
 
 
 def _lost(found: Retrieval, logged: pd.DataFrame) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from analysis.inspector.inspection import before_budget
 from analysis.inspector.pins import Outcome, PinResult, pin_of, to_json
 from controls import address, glossary, loading, messages
 from controls.access import NotAllowedError, require
@@ -15,6 +14,7 @@ from controls.choosing import choose_one
 from controls.downloads import download
 from controls.exports import put_on_record, refuse_a_changed_role
 from controls.inspector import as_code
+from controls.inspector.pin_words import FORM, asked_for, offered
 from controls.inspector.question import WORK
 from controls.messages import counted, number
 from controls.view import view
@@ -22,7 +22,7 @@ from queries.engine import LIST
 from queries.errors import StoreError
 from queries.exports import RecordExport
 from queries.pins import ArchivePin, Pin, PinError, Pins, SavePin
-from queries.scope import Reach, isolated
+from queries.scope import Reach
 from ranking.pipeline_text import to_text
 from retrieval.block import one_line
 from retrieval.pipelines import with_budget
@@ -38,10 +38,7 @@ if TYPE_CHECKING:
 
 CHOSEN, QUERY, PROJECT = "pin", "q", "project"
 SAID = "pins_said"
-OFFERED = "pins_offered"
-FORM = {name: f"pin_{name}" for name in ("name", "include", "upper", "lower")}
 SIGNS = {Outcome.HOLDS: "✓ holds", Outcome.FAILS: "✕ fails", Outcome.UNKNOWN: "? unknown"}
-SHOWN = 80  # characters of an observation in a list to choose from
 TAKEN = "A pin of this name is held already. Choose another name."
 GONE = "This pin is not held any more."
 READ_ONLY = (
@@ -73,7 +70,7 @@ def panel(found: Retrieval, memory: Memory, chosen: Chosen) -> None:
             st.caption("What checks them under this pipeline, each for its own work, where no browser is.")
             st.code(as_code.pins_command(org, chosen), language="bash", wrap_lines=True)
     writable = _may_write(memory.store)
-    _opened(memory.store, org, stored, writable=writable)
+    _opened(memory.store, found, stored, writable=writable)
     if writable:
         _form(found, memory.store)
 
@@ -160,8 +157,8 @@ def _why(stored: StoredPin, results: dict[str, PinResult]) -> str:
     return "; ".join((*result.reasons, *(f"degraded: {reason}" for reason in result.degraded)))
 
 
-def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: bool) -> None:
-    chosen = _chosen(stored)
+def _opened(store: Store, found: Retrieval, stored: tuple[StoredPin, ...], *, writable: bool) -> None:
+    org, chosen = found.session.org_id, _chosen(stored)
     with st.container(horizontal=True):
         if stored:
             offered = download("rankscope-pins", "json")
@@ -184,13 +181,11 @@ def _opened(store: Store, org: str, stored: tuple[StoredPin, ...], *, writable: 
     if stored and store.writer is None:
         messages.not_on_record()
     if chosen is not None and chosen.pin is not None:
-        include = [f"must be in the block: {label}" for label in chosen.pin.must_include]
-        precede = [f"must rank above {lower}: {upper}" for upper, lower in chosen.pin.must_precede]
-        st.text("\n".join((*include, *precede)))
+        st.text("\n".join(asked_for(chosen.pin, found, store)))
 
 
 def _form(found: Retrieval, store: Store) -> None:
-    words = _offered(found)
+    words = offered(found)
     if words is None:
         st.caption("Nothing was ranked, so there is nothing to pin.")
         return
@@ -209,32 +204,12 @@ def _form(found: Retrieval, store: Store) -> None:
         st.button("Pin this", key="pin_save", on_click=_save, args=(found, store))
 
 
-def _offered(found: Retrieval) -> dict[str, str] | None:
-    """What can be chosen, each with its words: the present ranking from its best, then what is chosen or may be.
-
-    A browser sends a choice by its words, also from a list that has been ranked anew since. So they name no place, and
-    what another pipeline ranked for this question stays, as does what was chosen before the question changed.
-    """
-    ranked = before_budget(found).ids()
-    if not ranked:
-        return None
-    texts = dict(zip(found.ranking.candidates.ids.tolist(), found.ranking.candidates.texts("content"), strict=True))
-    words = {label: f"{isolated(one_line(texts[label].as_py())[:SHOWN])} · {label[:8]}" for label in ranked}
-    org, query, before = st.session_state.get(OFFERED, (None, None, {}))
-    if org == found.session.org_id:
-        given = [st.session_state.get(key) for name, key in FORM.items() if name != "name"]
-        chosen = {*(given[0] or ()), *given[1:]}
-        words |= {label: each for label, each in before.items() if query == found.query or label in chosen}
-    st.session_state[OFFERED] = found.session.org_id, found.query, words
-    return words
-
-
 def _save(found: Retrieval, store: Store) -> None:
     given = {name: st.session_state.get(key) for name, key in FORM.items()}
     pair = (given["upper"], given["lower"])
     try:
         if (pair[0] is None) != (pair[1] is None):
-            raise PinError("must_precede: expected two observations, found one")  # noqa: TRY301 - worded like the others
+            raise PinError("Which ranks above which: choose both, or neither.")  # noqa: TRY301 - said like the others
         precede = None if pair[0] is None or pair[1] is None else (str(pair[0]), str(pair[1]))
         pin = pin_of(found, given["name"] or "", given["include"] or (), precede)
         saved = hold(store, found.session.org_id, pin)
@@ -244,6 +219,8 @@ def _save(found: Retrieval, store: Store) -> None:
         st.session_state[SAID] = error.sentence
     else:
         st.session_state[SAID] = TAKEN if saved is None else "Pinned."
+        if saved is not None:
+            st.session_state.update(dict(zip(FORM.values(), ("", [], None, None), strict=True)))
 
 
 def _archive(store: Store, org: str, pin_id: int) -> None:

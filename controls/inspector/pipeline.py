@@ -55,7 +55,7 @@ START_LABELS = {
     "scores": "Vector and keywords, by score",
 }
 NEURAL, LEXICAL = "neural", "lexical"
-START = "start"
+START, PRESET = "start", "preset"
 NOTES = {
     SessionRecency: "Only the process that serves a session knows what it was shown: adds nothing here.",
 }
@@ -107,28 +107,31 @@ def choose(asked: Asked, own: PairScorer) -> Chosen:
     return chosen
 
 
+def ignored() -> list[str]:
+    """What the address names as the pipeline and nobody knows."""
+    named = address.said(PRESET)
+    return address.not_understood({PRESET: ("pipeline", named if named in PRESETS else None)})
+
+
 def _reset(base: Pipeline) -> None:
-    address.say(bits=None)
-    _write(base, base)
+    _write(base, base, bits=None)
 
 
 def _preset(asked: Asked) -> str:
-    named = address.said("preset")
+    named = address.said(PRESET)
     chosen = named if named in PRESETS else OWN
     st.session_state["pick_preset"] = chosen
     st.selectbox(
         "Pipeline", LABELS, format_func=LABELS.__getitem__, key="pick_preset", on_change=_preset_picked,
         help=glossary.pipeline(boosted=asked.flags.boost),
     )  # fmt: skip
-    if named is not None and named not in PRESETS:
-        st.caption(":orange[:material/warning: The pipeline in this link is unknown; showing the organization's own.]")
     return chosen
 
 
 def _preset_picked() -> None:
     picked = st.session_state["pick_preset"]
-    address.replace_part((*NAMES, threshold.BITS, pipeline_parts.OPEN), {})
-    address.say(preset=None if picked == OWN else picked, v=None if picked == OWN else VERSION)
+    chosen = {} if picked == OWN else {PRESET: picked, "v": VERSION}
+    address.replace_part((*NAMES, threshold.BITS, pipeline_parts.OPEN, PRESET, "v"), chosen)
 
 
 def _warn(ignored: tuple[str, ...]) -> None:
@@ -251,9 +254,10 @@ def _with(stages: Pipeline, knob: Knob, value: Any) -> Pipeline:  # noqa: ANN401
     )
 
 
-def _write(stages: Pipeline, base: Pipeline) -> None:
-    address.replace_part(NAMES, to_address(stages, base))
-    address.say(v=VERSION if address.part((*NAMES, "preset")) else None)
+def _write(stages: Pipeline, base: Pipeline, **more: str | None) -> None:
+    written = to_address(stages, base)
+    version = VERSION if written or address.said(PRESET) else None
+    address.say(**{name: written.get(name) for name in NAMES}, v=version, **more)
 
 
 def _scorers(own: PairScorer) -> list[str]:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from controls import address, links, messages, one_organization
 from controls.loading import load, shape
+from controls.opening import choose_to_open
 from controls.scope import enter
 from queries.flags.states import Features, flag_states
 from queries.logged_retrieval import LONGEST_QUESTION, LatestRetrievals, LoggedRetrieval
@@ -113,7 +114,10 @@ def _offer_retrievals(scope: Scope) -> None:
     if latest.empty:
         messages.nothing_found("retrievals")
         return
-    st.caption("Type a question above, or open one of the latest logged retrievals.")
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption("Type a question above, or open one of the latest logged retrievals.", width="content")
+        questions = dict(zip(latest["retrieval"], latest["query_text"], strict=True))
+        choose_to_open("choose_logged", "a retrieval", questions, _open)
     shown = pd.DataFrame(
         {"open": "Open", "at": latest["at"], "question": latest["query_text"], "project": latest["project_id"]}
     )
@@ -129,6 +133,7 @@ def _offer_retrievals(scope: Scope) -> None:
         shown,
         hide_index=True,
         key="latest",
+        placeholder=messages.MISSING,
         column_config={
             "open": opened,
             "at": st.column_config.DatetimeColumn("Logged (UTC)", format="D MMM HH:mm", width=120),
@@ -140,4 +145,8 @@ def _offer_retrievals(scope: Scope) -> None:
 
 def _open_clicked(retrievals: tuple[str, ...]) -> None:
     if (retrieval := links.clicked("open_retrieval", retrievals)) is not None:
-        address.say(retrieval=retrieval, q=None, obs=None, **{WORK: None})
+        _open(retrieval)
+
+
+def _open(retrieval: str) -> None:
+    address.say(retrieval=retrieval, q=None, obs=None, **{WORK: None})

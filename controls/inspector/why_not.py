@@ -9,12 +9,13 @@ import streamlit as st
 
 from analysis.inspector.gates import State, Verdict
 from analysis.inspector.why_not import why_not
-from controls import glossary, messages
+from controls import address, glossary, messages
 from controls.choosing import choose_one
 from controls.links import observation_address
 from controls.observations import PAGE
 from queries.errors import StoreError
 from queries.matching import LONGEST, SHOWN
+from queries.scope import isolated
 from retrieval.block import one_line
 
 if TYPE_CHECKING:
@@ -60,16 +61,20 @@ def panel(found: Retrieval, memory: Memory) -> None:
     except StoreError as error:
         messages.unanswered(error)
         return
-    _verdict(answer)
+    _verdict(answer, found.session.project_id)
 
 
-def _verdict(answer: WhyNot) -> None:
+def _verdict(answer: WhyNot, asked: str | None) -> None:
     if answer.verdict is Verdict.THERE:
         st.success(answer.sentence, icon=":material/check:")
     elif answer.verdict in (Verdict.CHOOSE, Verdict.UNANSWERED):
         st.info(answer.sentence, icon=":material/info:")
     else:
         st.warning(answer.sentence, icon=":material/block:")
+    if answer.elsewhere is not None:
+        held = answer.elsewhere.project
+        where = "in no project" if held is None else f"in project {isolated(held)}"
+        st.text(f"It is {where}; this retrieval asked only project {isolated(str(asked))}.")
     if answer.content is not None:
         st.text(one_line(answer.content)[:SHOWN])
     if answer.id is not None:
@@ -123,9 +128,5 @@ def _ladder(gates: tuple[Gate, ...]) -> None:
 
 def _typed() -> None:
     """Another text: what was chosen among the matches of the last one no longer counts."""
-    st.query_params.pop(CHOSEN, None)
     said = st.session_state[BOX]
-    if said.strip():
-        st.query_params[TEXT] = said
-    else:
-        st.query_params.pop(TEXT, None)
+    address.say(**{CHOSEN: None, TEXT: said if said.strip() else None})

@@ -130,8 +130,7 @@ def _said_by_others(found: Dossier) -> tuple[str, str]:
         return MISSING, "no pass yet"
     others = int(found.members["members"].iloc[0]) - 1 if len(found.members) else 0
     against = int(found.contradictions["total"].iloc[0]) if len(found.contradictions) else 0
-    opposed = f"✕ {number(against)} {'contradicts' if against == 1 else 'contradict'} it"
     agents = int(found.members["agents"].iloc[0]) if len(found.members) else 0
-    # one agent that says it nine times is no second voice
-    who = f"by {counted(agents, 'agent')} in all, " if others else ""
-    return number(others), who + (opposed if against else "none contradicts it")
+    # the contradiction first, which a narrow card would cut off; one agent that says it nine times is no second voice
+    opposed = f"✕ {number(against)} against" if against else "none against"
+    return number(others), f"{opposed} · {counted(agents, 'agent')}" if others else opposed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ import streamlit as st
 from controls import address, glossary, links, messages, observations
 from controls.loading import load
 from controls.messages import MISSING, counted, number
+from controls.opening import choose_to_open
 from queries.errors import OUR_SCHEMA, StoreError
 from queries.observation.near import NEAREST, NearestBySimhash, NearestByVector
 from queries.observation.record import STEPS
@@ -64,10 +66,13 @@ def retrievals(found: Dossier) -> None:
             "session": page["session_id"],
         }
     )
+    queries = dict(zip(page["retrieval"], page["query_text"], strict=True))
+    choose_to_open("choose_retrieval", "a retrieval", queries, partial(_inspect, str(found.scope.org)))
     st.dataframe(
         shown,
         hide_index=True,
         key="retrievals",
+        placeholder=MISSING,
         column_config={
             "open": links.open_column(
                 "open_retrieval", tuple(page["retrieval"]), "inspector.py", "retrieval", org=str(found.scope.org)
@@ -92,11 +97,12 @@ def retrievals(found: Dossier) -> None:
             st.button("Older", key="older", on_click=_turn, args=(at,), icon=":material/chevron_right:")
 
 
+def _inspect(org: str, retrieval: str) -> None:
+    links.go("inspector.py", org=org, retrieval=retrieval)
+
+
 def _turn(below: str | None) -> None:
-    if below is None:
-        st.query_params.pop("below", None)
-    else:
-        st.query_params["below"] = below
+    address.say(below=below)
 
 
 def _moved(before: Any, after: Any) -> str:  # noqa: ANN401 - a number or pandas' own nothing
@@ -134,6 +140,7 @@ def weight(found: Dossier) -> None:
         ),
         hide_index=True,
         key="weight_steps",
+        placeholder=MISSING,
         column_config={
             "when": st.column_config.DatetimeColumn("When (UTC)", format=observations.WHEN, timezone="UTC"),
             "outcome": st.column_config.TextColumn("Outcome"),

@@ -135,8 +135,7 @@ def map_clicked() -> None:
     points: list[Any] = st.session_state[MAP]["selection"]["points"]
     named = [point["customdata"] for point in points if point.get("customdata")]
     if named:
-        LAMBDA.say(str(named[0][0]))
-        BOOST.say(str(named[0][1]))
+        say(**LAMBDA.spoken(str(named[0][0])), **BOOST.spoken(str(named[0][1])))
 
 
 def _reset() -> None:

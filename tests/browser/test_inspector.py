@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.app_server import AppServer
+from tests.browser.cells import open_row
 from tests.browser.conftest import Visit
 from tests.browser.unfolding import close_list, open_list, unfold
 from tests.hostile import TEXTS as HOSTILE
@@ -110,6 +111,19 @@ class TestAddress:
         page.get_by_label("Question").press("Enter")
         page.locator(f"{BUMP} .scatterlayer .point").first.wait_for()
         expect(page).to_have_url(re.compile("q=fix"))
+
+    @pytest.mark.long
+    def test_a_question_typed_over_an_opened_row_is_one_step_back(self, visit: Visit, server: AppServer) -> None:
+        page = drawn(visit, link(server, obs="6f1d7a60-95a3-4c39-9d52-3ad8dfb7a1a1", work_type="review"))
+        here = page.url
+        page.get_by_label("Question").fill("which cookie")
+        page.get_by_label("Question").press("Enter")
+        expect(page).to_have_url(re.compile(r"\?org=acme&q=which\+cookie$"))
+        page.go_back()
+        expect(page).to_have_url(here)
+        visit.settled()
+        expect(page.get_by_label("Question")).to_have_value(QUESTION)
+        assert harmless(visit)
 
 
 def boxes(page: Page, selector: str) -> list[dict[str, float]]:
@@ -216,6 +230,28 @@ class TestOpening:
         page.get_by_role("button", name="Close").click()
         expect(page).not_to_have_url(re.compile("obs="))
         assert harmless(visit)
+
+    @pytest.mark.long
+    @pytest.mark.parametrize("width", [900, 1440])
+    def test_a_row_opens_where_it_was_clicked(self, browser: Browser, server: AppServer, width: int) -> None:
+        """The list stays under the mouse, and what was opened is seen without scrolling, also the second time."""
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        visit = Visit(context)
+        page = drawn(visit, link(server))
+        table = page.get_by_test_id("stDataFrame").first
+        for row in (1, 3):
+            table.scroll_into_view_if_needed()
+            page.wait_for_timeout(500)
+            before = table.bounding_box()
+            open_row(page, "Memory", row)
+            expect(page.get_by_text(re.compile(rf"^№ {row + 1} of 5 · "))).to_be_in_viewport(ratio=1)
+            expect(page.get_by_text("Flip distance").first).to_be_attached()
+            after = table.bounding_box()
+            assert before is not None
+            assert after is not None
+            assert (after["x"], after["y"]) == pytest.approx((before["x"], before["y"]), abs=1)
+        assert harmless(visit)
+        context.close()
 
 
 @pytest.mark.long

@@ -98,6 +98,12 @@ def test_a_click_on_the_map_turns_both_knobs(visit: Visit, server: AppServer) ->
     visit.settled()
     shown(page)
     assert (slider(page, "λ: relevance vs. variety"), slider(page, "Boost scale")) == ("0.9", "0.1")
+    page.go_back()  # one click is one step
+    expect(page).not_to_have_url(re.compile("lam=|boost="))
+    page.go_forward()
+    expect(page).to_have_url(re.compile(r"lam=0\.9&boost=0\.1"))
+    visit.settled()
+    shown(page)
     page.get_by_role("button", name="Reset to as logged").click()
     expect(page).not_to_have_url(re.compile("lam="))
     visit.settled()

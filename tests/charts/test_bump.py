@@ -45,6 +45,10 @@ class TestBump:
         assert (traces["up"].line.color, traces["down"].line.color) == (UP, DOWN)
         assert list(traces["labels"].text) == ["  1 ▲1 up", "  2 ▼1 down"]
 
+    def test_who_kept_its_place_is_not_said_to_equal_it(self) -> None:
+        figure = bump(drawn(standing("a", [1, 1, 1], "The drawing")), None, 1, 1)
+        assert list(figure.data[-1].text) == ["  1 · The drawing"]
+
     def test_every_point_carries_its_id(self) -> None:
         for trace in bump(THREE, None, 2, 3).data:
             if trace.name != "labels":

@@ -116,6 +116,8 @@ class TestFigures:
         found = oracle(store)
         table = opened(address, org="acme", q=QUESTION).dataframe[0].value
         assert table["id"].tolist() == found.ranking.ids()
+        assert table.columns[:3].tolist() == ["open", "place", "memory"]
+        assert set(table["open"]) == {"Open"}
         assert table["score"].tolist() == [f"{row.score:.3g}" for row in explain(found.ranking).rows]
         assert table["block"].tolist() == [True] * 5
 
@@ -180,6 +182,13 @@ class TestFigures:
         assert test.code[-1].value == "\n".join(found.text.splitlines()[:2])
         assert "First not to fit: № 3" in said(test)
 
+    def test_an_unknown_pipeline_in_a_link_is_told_above_the_picture(self, address: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, preset="NOPE")
+        assert [each.value for each in test.warning] == [
+            "Not understood in this link, and ignored: pipeline. The default is shown instead."
+        ]
+        assert opened(address, org="acme", q=QUESTION, preset="LIVE").warning.len == 0
+
 
 class TestOpened:
     def test_a_row_opens_with_its_waterfall_and_neighbours(self, address: str, store: Store) -> None:
@@ -187,12 +196,22 @@ class TestOpened:
         test = opened(address, org="acme", q=QUESTION, obs=second)
         row = explain(oracle(store).ranking, ids=[second]).rows[0]
         assert titles(test)[1].startswith(f"Score {row.shown()[-1][0]}".replace("-", "−"))
-        bars = test.dataframe[0].value
+        listed, bars = (table.value for table in test.dataframe)
+        assert listed["open"].tolist() == ["Open", "▸ Open", "Open", "Open", "Open"]
         assert bars["how"].tolist() == [effect.sentence for effect in row.effects]
         assert "№ 2 of 5 · " in said(test)
         assert "Why № 1 stands above it" in said(test)
         assert "Why it stands above № 3" in said(test)
         assert "Flip distance: They change places at" in said(test)
+
+    def test_a_row_opens_by_the_list_above_too(self, address: str, store: Store) -> None:
+        third = oracle(store).ranking.ids()[2]
+        with application(address, org="acme", q=QUESTION) as test:
+            test.switch_page("inspector.py").run()
+            test.selectbox("choose_row").select(third).run()
+            assert param(test, "obs") == third
+            assert "№ 3 of 5 · " in said(test)
+            assert not test.exception
 
     def test_all_digits_stand_in_the_address(self, address: str, store: Store) -> None:
         found = oracle(store)
@@ -294,6 +313,14 @@ class TestLogged:
         table = opened(address, org="acme").dataframe[0].value
         assert retrieval
         assert table["question"].tolist() == [sample.canary("acme", "query")]
+
+    def test_a_list_by_keyboard_opens_it(self, address: str, retrieval: str) -> None:
+        with application(address, org="acme", work_type="review") as test:
+            test.switch_page("inspector.py").run()
+            test.selectbox("choose_logged").select(retrieval).run()
+            assert param(test, "retrieval") == retrieval
+            assert "work_type" not in test.query_params
+            assert "The logged retrieval of " in said(test)
 
     def test_unknown_and_foreign_look_alike(self, address: str, owner: Owner, retrieval: str) -> None:
         sample.add_organization(owner, "other", "Other")

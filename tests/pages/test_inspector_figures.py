@@ -139,7 +139,7 @@ def test_the_waterfall_and_its_table(address: str, store: Store, preset: str, di
     seen = both(address, store, preset, obs=label, digits=digits)
     row = explain(seen.found.ranking, ids=[label]).rows[0]
     shown = row.shown()
-    table = seen.page.dataframe[0].value
+    table = seen.page.dataframe[1].value
     if digits == "all":
         assert table["delta"].tolist() == [repr(effect.delta) for effect in row.effects]
         assert table["score"].tolist() == [repr(effect.score) for effect in row.effects]

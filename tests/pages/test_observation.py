@@ -67,7 +67,7 @@ class TestFigures:
         figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
         assert figures["Weight"] == ("0.9", "-0.1 since first")
         assert figures["Retrieved"][0] == "70"
-        assert figures["Said by others"] == ("2", "by 3 agents in all, ✕ 1 contradicts it")
+        assert figures["Said by others"] == ("2", "✕ 1 against · 3 agents")
         strip = next(line.value for line in test.markdown if "as of" in line.value)
         assert "70 log rows in 70 retrievals" in strip
         assert "injection unknown for" in strip
@@ -206,6 +206,18 @@ class TestAddress:
         test.text_input[0].set_value(f" {planted.id} ").run()
         assert said(test, "observation") == str(planted.id)
         assert test.code[0].value == ALIKE[0]
+
+    def test_a_list_by_keyboard_opens_what_was_found_and_its_retrievals(self, opened: Opened, planted: Planted) -> None:
+        test = opened(org="org_a", words="database calls")
+        test.selectbox("choose_found").select(str(planted.id)).run()
+        assert said(test, "observation") == str(planted.id)
+        newest = test.selectbox("choose_retrieval")
+        assert len(newest.options) == 50
+        newest.select_index(0).run()
+        assert [title.value for title in test.title] == ["Inspector"]
+        assert said(test, "retrieval")
+        assert said(test, "org") == "org_a"
+        assert not test.exception
 
     def test_words_that_nothing_holds(self, opened: Opened, planted: Planted) -> None:
         assert planted.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ import pytest
 
 from analysis.inspector.gates import State, Verdict, apart
 from analysis.inspector.stage_gates import lowest_rank
-from analysis.inspector.why_not import NO_MATCH, OUT_OF_SCOPE, why_not
+from analysis.inspector.why_not import NO_MATCH, OTHER_PROJECT, OUT_OF_SCOPE, why_not
 from queries.matching import MOST, SHOWN
 from ranking import LIVE, MEMSENSE, PRESETS, Dedup, Floor, Head, Mmr, ReciprocalRankFusion, Relevance, TokenBudget
 from ranking.mmr import mmr
@@ -66,13 +67,25 @@ class TestBeforeRecall:
     def test_unknown_and_foreign_ids_say_the_same(self, memory: Memory, owner: Owner, fan: list[str]) -> None:
         sample.add_organization(owner, "org_b")
         foreign = add_memory(owner, "org_b", 500, "deploy schedule of others", at(0))
-        elsewhere = add_memory(owner, "org_a", 501, "deploy schedule", at(0), project_id="web")
-        answers = [asked(memory, wanted) for wanted in (str(UUID(int=999)), foreign, elsewhere)]
-        assert answers[0] == answers[1] == answers[2]
+        answers = [asked(memory, wanted) for wanted in (str(UUID(int=999)), foreign)]
+        assert answers[0] == answers[1]
         assert (answers[0].verdict, answers[0].sentence, answers[0].id) == (Verdict.SCOPE, OUT_OF_SCOPE, None)
         assert lost(answers[0]) == ["scope"]
         assert {each.state for each in answers[0].gates[1:]} == {State.NOT_REACHED}
         assert fan[0] in found(memory).injected
+
+    @pytest.mark.usefixtures("fan")
+    @pytest.mark.parametrize("project", ["web", None])
+    def test_one_of_another_project_is_said_to_be_there(
+        self, memory: Memory, owner: Owner, project: str | None
+    ) -> None:
+        elsewhere = add_memory(owner, "org_a", 501, "deploy schedule of the web", at(0), project_id=project)
+        by_id, by_text = asked(memory, elsewhere), asked(memory, "schedule of the WEB")
+        assert (by_id.verdict, by_id.sentence, lost(by_id)) == (Verdict.SCOPE, OTHER_PROJECT, ["scope"])
+        assert (by_id.id, by_id.content) == (elsewhere, "deploy schedule of the web")
+        assert by_id.elsewhere is not None
+        assert by_id.elsewhere.project == project
+        assert by_text == replace(by_id, matches=(by_id.elsewhere,))
 
     def test_without_a_project_the_whole_organization_is_the_scope(
         self, memory: Memory, owner: Owner, fan: list[str]
@@ -327,8 +340,18 @@ class TestByText:
     def test_others_texts_are_not_found(self, memory: Memory, owner: Owner) -> None:
         sample.add_organization(owner, "org_b")
         add_memory(owner, "org_b", 500, "a foreign secret", at(0))
-        add_memory(owner, "org_a", 501, "a foreign secret", at(0), project_id="web")
         assert asked(memory, "a foreign secret").sentence == NO_MATCH
+
+    def test_other_projects_are_searched_only_where_the_one_asked_holds_nothing(
+        self, memory: Memory, owner: Owner, fan: list[str]
+    ) -> None:
+        others = {add_memory(owner, "org_a", n, f"note 33 of web {n}", at(0), project_id="web") for n in (501, 502)}
+        assert [match.id for match in asked(memory, "note 33").matches] == [fan[32]]
+        answer = asked(memory, "of web")
+        assert (answer.verdict, {match.id for match in answer.matches}) == (Verdict.CHOOSE, others)
+        assert answer.sentence == (
+            "2 observations hold this text, all in other projects than the one that was asked: choose the one you miss."
+        )
 
     def test_hostile_texts_are_found_by_their_own_letters(self, memory: Memory, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")

@@ -9,12 +9,13 @@ from uuid import UUID
 
 import pytest
 
-from analysis.inspector.why_not import NO_MATCH, OUT_OF_SCOPE
+from analysis.inspector.why_not import NO_MATCH, OTHER_PROJECT, OUT_OF_SCOPE
 from controls import access
 from controls.access import NotAllowedError, Principal
 from controls.inspector import pins
 from queries.errors import StoreError
 from queries.pins import Pin
+from queries.scope import isolated
 from tests import hostile
 from tests.memories import add_memory
 from tests.pages.application import application
@@ -93,6 +94,17 @@ class TestWhyNot:
             table = next(table.value for table in test.dataframe if "text" in table.value)
             assert set(table["id"]) == {str(planted.ids[n]) for n in (0, 1, 3)}
 
+    @pytest.mark.usefixtures("planted")
+    def test_a_text_of_another_project_is_told_with_both_projects(self, address: str, owner: Owner) -> None:
+        add_memory(owner, "acme", 900, "the *web* alone says this", project_id="web *x*")
+        with application(address, SCRIPT, org="acme", project="api", why="alone says this") as test:
+            assert said(test.run()) == [OTHER_PROJECT]
+        texts = [text.value for text in test.text]
+        where = f"It is in project {isolated('web *x*')}; this retrieval asked only project {isolated('api')}."
+        assert [where, "the *web* alone says this"] == texts[texts.index(where) :][:2]
+        ladder = next(table.value for table in test.dataframe if "gate" in table.value)
+        assert ladder["result"].tolist()[:2] == ["✕ lost here", "· not reached"]
+
     def test_a_foreign_observation_looks_like_none(self, address: str, planted: Planted, owner: Owner) -> None:
         plant(owner, "globex", ["a secret of globex about auth"])
         foreign = add_memory(owner, "globex", 900, "another secret of globex")
@@ -144,6 +156,13 @@ class TestPins:
             test.selectbox("pin_lower").set_value(ids[4])
             test.button("pin_save").click().run()
             assert said(test) == ["Pinned."]
+            left = (test.text_input("pin_name").value, test.multiselect("pin_include").value)
+            assert (*left, *(test.selectbox(f"pin_{name}").value for name in ("upper", "lower"))) == (
+                "",
+                [],
+                None,
+                None,
+            )
         who = access.local_principal("127.0.0.1").name
         expected = {"must_include": [ids[4]], "must_precede": [[ids[0], ids[4]]]}
         assert held(owner) == [("banana guard", QUESTION, who, expected, False)]
@@ -153,6 +172,8 @@ class TestPins:
             table = next(table.value for table in test.dataframe if "why" in table.value)
             assert table["result"].tolist() == ["✕ fails"]
             assert table["why"].tolist() == [f"{ids[4]} was not returned, not in the block of 2"]
+            first, last = (f"{isolated(TEXTS[n])} · {ids[n][:8]}" for n in (0, 4))
+            assert f"{last} must be in the block\n{first} must rank above {last}" in [each.value for each in test.text]
             assert "**0 of 1 pins hold under this pipeline.**" in [line.value for line in test.markdown]
             test.button("pin_archive").click().run()
             assert said(test) == ["Taken down."]
@@ -196,6 +217,16 @@ class TestPins:
             assert (offered(test, "secret"), test.multiselect("pin_include").value) == ([], [])
             assert "secret" not in str(test.session_state)
 
+    def test_what_this_question_did_not_recall_is_told_in_its_words_too(
+        self, address: str, planted: Planted, store: Store, owner: Owner
+    ) -> None:
+        other, unknown = add_memory(owner, planted.org, 900, "of the\nweb", project_id="web"), str(UUID(int=999))
+        number = self.saved(store, Pin("p", QUESTION, (other, unknown)))
+        with application(address, SCRIPT, org="acme", project="api", pin=str(number)) as test:
+            test.run()
+        line = f"{isolated('of the web')} · {other[:8]} must be in the block\n{unknown} must be in the block"
+        assert line in [each.value for each in test.text]
+
     def test_opening_a_pin_asks_its_question_for_its_work(self, address: str, planted: Planted, store: Store) -> None:
         pin = Pin("p", "which fruit ripens", (str(planted.ids[4]),), project="api", work_type="bug_fix")
         number = self.saved(store, pin)
@@ -212,7 +243,7 @@ class TestPins:
         [
             ("", [0], None, "name: expected 1 to 200 characters, found 0"),
             ("n", [], None, "expectations: expected 1 to 50, found 0"),
-            ("n", [], 0, "must_precede: expected two observations, found one"),
+            ("n", [], 0, "Which ranks above which: choose both, or neither."),
         ],
     )
     def test_a_pin_that_is_none_says_why(  # noqa: PLR0917 - fixtures and cases come as arguments
@@ -237,6 +268,7 @@ class TestPins:
             test.multiselect("pin_include").set_value([str(planted.ids[1])])
             test.button("pin_save").click().run()
             assert said(test) == [pins.TAKEN]
+            assert test.text_input("pin_name").value == "p"
         assert len(held(owner)) == 1
 
     def test_the_file_holds_the_pins_and_is_made_when_it_is_clicked(
