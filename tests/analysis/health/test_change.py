@@ -87,7 +87,7 @@ class TestNoticed:
     def test_of_a_part_of_the_log_only_what_was_read_counts(self) -> None:
         """A tenth was read: 90 of 100 after 95 of 100, though the counts stand for thousands."""
         now, before = {"complete": 900, "retrievals": 1000}, {"complete": 950, "retrievals": 1000}
-        (coverage,) = (each for each in compare(now, before, 0.1) if each.measure.name == "coverage")
+        (coverage,) = (each for each in compare(now, before, Shares(log=0.1)) if each.measure.name == "coverage")
         assert (coverage.meaning, coverage.of) == ("chance", (100, 100))
 
     def test_how_sessions_were_served_comes_first_then_the_largest_change(self) -> None:
