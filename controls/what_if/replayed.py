@@ -13,7 +13,7 @@ from charts.flips import movers
 from charts.look import QUIET
 from controls import glossary, links, loading
 from controls.figures import Figure, in_a_row
-from controls.messages import GONE, counted, digits, number, percent
+from controls.messages import GONE, MISSING, counted, digits, number, percent
 from controls.what_if.knobs import AS_LOGGED, OFF
 from queries.replay.shown import ShownObservations, ShownRetrievals
 from queries.retrievals import TOP
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from analysis.replay.sensitivity import SensitivityMap
     from queries.scope import Scope
 
+VS_LOG = f"Top {TOP} vs. log"  # elsewhere a top 5 that changed is one that feedback changed
 INK = {"light": "#1D2B33", "dark": "#E4EAED"}
 
 
@@ -46,7 +47,7 @@ def figures(found: Replay) -> None:
     shown = (
         ("Order changed", percent(found.changed, count), f"{number(found.changed)} retrievals", glossary.ORDER_CHANGED),
         (
-            f"Top {TOP} changed",
+            VS_LOG,
             percent(found.top_changed, count),
             f"{number(found.top_changed)} retrievals",
             glossary.TOP_CHANGED_REPLAYED,
@@ -61,6 +62,13 @@ def figures(found: Replay) -> None:
         ),
     )
     in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
+
+
+def awaited() -> None:
+    """Coverage and figures while they are not known, as tall as they will be: what stands below keeps its place."""
+    st.markdown(":small[:gray[not replayed yet under these settings]]", help=glossary.REPLAY)
+    names = ("Order changed", VS_LOG, "Mean RBO", "Mean τ-b", "Flips per 100")
+    in_a_row(Figure(name, MISSING, "not replayed", glossary.REPLAY) for name in names)
 
 
 def ink() -> str:
@@ -142,7 +150,7 @@ def worst(found: Replay, scope: Scope) -> None:
         "worst",
         {
             "rbo": st.column_config.NumberColumn("RBO", width=70, format="%.3f", help=glossary.RBO_WITH_LOGGED),
-            "top_changed": st.column_config.CheckboxColumn(f"Top {TOP} changed", width=105),
+            "top_changed": st.column_config.CheckboxColumn(VS_LOG, width=105, help=glossary.TOP_CHANGED_REPLAYED),
             "entered": st.column_config.NumberColumn("▲ in", width=60),
             "left": st.column_config.NumberColumn("▼ out", width=60),
         },
