@@ -111,6 +111,18 @@ def test_figures_and_worklist(page: Any, store: Store) -> None:  # noqa: ANN401 
     assert "6 active observations compared" in strip
 
 
+def test_a_long_statement_is_shown_from_the_words_that_matter(page: Any, owner: Owner) -> None:  # noqa: ANN401 - a function
+    """The evidence begins 80 characters in; of the 20 before it the first are half a word, which is left out."""
+    ahead = "Decided in the spring review of all services: the relay gateway listens on port "
+    texts = (f"{ahead}8080. {'Older words. ' * 30}", f"{ahead}9090.")
+    assert (len(ahead), ahead[-20:]) == (80, "way listens on port ")
+    add_pair(owner, "org_b", "late", texts)
+    (row,) = table(page(org="org_b")).to_dict("records")
+    # 300 characters from the 61st on, without the four of "way "
+    assert row["older"] == f"…{' '.join(texts[0][64:360].split())}…"
+    assert row["newer"] == "…listens on port 9090."
+
+
 def test_threshold_severity_kind_agent_and_state_narrow(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", t="0.9")
     assert LOGS[0] not in list(table(test)["older"])
