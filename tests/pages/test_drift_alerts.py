@@ -182,6 +182,21 @@ def test_an_alert_is_opened_decided_and_leaves_the_list(page: Any, store: Store,
     assert owner.execute("select count(*) from observations").fetchone() == (7,)
 
 
+def test_a_decision_is_undone_with_its_note(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function
+    one = worst(store)
+    test = page(org="org_a", alert=one.fingerprint)
+    next(entry for entry in test.text_input if entry.label == "Note").set_value("asked the team").run()
+    press(test, "Acknowledge")
+    press(test, "False positive")
+    kept = "select state, verdict, version, note from rankscope.drift_triage"
+    assert owner.execute(kept).fetchall() == [("false_positive", None, 2, "asked the team")]
+    press(test, "Undo")
+    assert owner.execute(kept).fetchall() == [("acknowledged", None, 3, "asked the team")]
+    assert [told.value for told in test.success] == ["Saved."]
+    owner.execute("update rankscope.drift_triage set version = 4, state = 'investigating', changed_by = 'pia'")
+    assert "Undo" not in [button.label for button in test.run().button]  # someone else decided since
+
+
 def test_whoever_was_slower_is_told_who_was_faster(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function
     one = worst(store)
     test = page(org="org_a", alert=one.fingerprint)
