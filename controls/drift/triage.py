@@ -152,9 +152,10 @@ def _clicked(seen: Seen, state: State, verdict: Verdict | None, snooze: bool = F
 
 def _undo(seen: Seen, before: Triage) -> None:
     """Decide once more, for what stood before; what someone else decided meanwhile stands, as with any decision."""
-    org, one, *rest = seen
+    org, one, threshold, request, version = seen
     back = replace(one, triage=replace(one.triage, snoozed_until=before.snoozed_until))
-    _tell(seen, decide((org, back, *rest), before.state, before.verdict, note=before.note, owner=before.owner))
+    again = (org, back, threshold, request, version)
+    _tell(seen, decide(again, before.state, before.verdict, note=before.note, owner=before.owner))
 
 
 def _tell(seen: Seen, outcome: Outcome[TriageEntry]) -> None:
