@@ -14,6 +14,7 @@ from charts.look import QUIET
 from controls import glossary, links, loading
 from controls.figures import Figure, in_a_row
 from controls.messages import GONE, MISSING, counted, digits, number, percent
+from controls.opening import choose_to_open
 from controls.what_if.knobs import AS_LOGGED, OFF
 from queries.replay.shown import ShownObservations, ShownRetrievals
 from queries.retrievals import TOP
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 VS_LOG = f"Top {TOP} vs. log"  # elsewhere a top 5 that changed is one that feedback changed
+LEAST = 1e-6
 INK = {"light": "#1D2B33", "dark": "#E4EAED"}
 
 
@@ -121,6 +123,12 @@ def flips(found: Replay, scope: Scope) -> None:
     total = found.entered + found.left
     if total > len(rows):
         st.caption(f"The {number(len(rows))} flips of the retrievals that change most, of {number(total)}.")
+    with st.container(horizontal=True, gap="small"):
+        said = dict(zip(rows["observation"], rows["text"], strict=True))
+        choose_to_open("choose_flip", "an observation", said, links.open_observation)
+        asked = _asked(scope, rows["retrieval"])
+        of = {id_: asked.get(id_, GONE) for id_ in dict.fromkeys(rows["retrieval"])}
+        choose_to_open("choose_flipped", "a retrieval", of, links.open_retrieval)
     st.dataframe(
         rows,
         hide_index=True,
@@ -176,7 +184,7 @@ def fragile(found: Replay, scope: Scope) -> None:
         {
             "query": [asked.get(each.retrieval, GONE) for each in held.nearest],
             "id": [each.retrieval for each in held.nearest],
-            "change": [each.change for each in held.nearest],
+            "change": [weight_change(each.change) for each in held.nearest],
             "upper": [texts.get(each.upper, GONE) for each in held.nearest],
             "lower": [texts.get(each.lower, GONE) for each in held.nearest],
         }
@@ -185,17 +193,22 @@ def fragile(found: Replay, scope: Scope) -> None:
         rows,
         "fragile",
         {
-            "change": st.column_config.NumberColumn(
-                "Weight change", width=100, format="%.2g", help=glossary.WEIGHT_CHANGE
-            ),
+            "change": st.column_config.TextColumn("Weight change", width=110, help=glossary.WEIGHT_CHANGE),
             "upper": st.column_config.TextColumn("Inside", width=230),
             "lower": st.column_config.TextColumn("Outside", width=230),
         },
     )
 
 
+def weight_change(change: float) -> str:
+    """How far a weight is from a flip: as much of it as can be read, for many are far below a hundredth."""
+    return "0, a tie" if not change else "< 0.000001" if change < LEAST else f"{change:.6f}"
+
+
 def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any]) -> None:
-    """A table of retrievals; its button opens one in the inspector, by id."""
+    """A table of retrievals; its button opens one in the inspector, by id, and so does a list above it."""
+    labels = dict(zip(rows["id"], rows["query"], strict=True))
+    choose_to_open(f"choose_{key}", "a retrieval", labels, links.open_retrieval)
     st.dataframe(
         rows.assign(open="Inspect")[["open", *rows.columns]],
         hide_index=True,
