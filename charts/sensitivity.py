@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 QUIET = "rgba(143, 163, 173, 0.12)"
 ON_STRONG, STRONG = "#ffffff", 0.75
 ALL_DIGITS = 100
+HEIGHT = 540
 CELL = 46  # pixels; a click anywhere in a cell finds its mark
 
 
@@ -81,7 +82,7 @@ def sensitivity(
     inside = int((kept >= safe).sum())
     share = f"{100 * safe:.3g} %"
     title = f"{inside} of {kept.size} settings keep {share} of the top fives"
-    figure = finish(figure, title, height=540)
+    figure = finish(figure, title, height=HEIGHT)
     figure.update_layout(hovermode="closest", clickmode="event+select")
     ticks = {"tickmode": "array", "zeroline": False, "fixedrange": True, "showgrid": False}
     figure.update_xaxes(

@@ -93,6 +93,16 @@ def go(page: str, **said: str) -> None:
     st.session_state[GOING] = (page, said)
 
 
+def open_observation(observation: str) -> None:
+    """The same for an observation, as a row's button opens it."""
+    go("observation.py", observation=observation)
+
+
+def open_retrieval(retrieval: str) -> None:
+    """The same for a logged retrieval, in the Inspector."""
+    go("inspector.py", retrieval=retrieval)
+
+
 def follow(here: str) -> None:
     """Go where the last click led, if it led anywhere; or, come back by the browser's button, show what was left."""
     going = st.session_state.pop(GOING, None)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from controls.drift.gathering import Drift
     from queries.scope import Scope
 
-LIST, PANEL = 648, 290
-
 
 def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     """One alert whole: decide about it, read it, follow it."""
@@ -36,17 +34,14 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
 
 
 def main(scope: Scope, principal: Principal) -> None:
-    """Figures, the worklist beside the sliders, the alert that was opened, and how it went over time."""
+    """Figures, the alert that was opened, the worklist below its filters, and how it went over time."""
     messages.ignored_in_link(filters.ignored())
     searched = searching.search(scope, filters.threshold())
     if searched is None:
         return
     top, opened_place = st.container(), st.container()
-    with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
-        work, panel = st.container(width=LIST), st.container(width=PANEL)
-    with panel:
-        agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
-        wanted, below = filters.choose(agent for agent in agents if agent)
+    agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
+    wanted = filters.choose(agent for agent in agents if agent)
     found = gather(scope, searched, wanted, datetime.now(UTC))
     with top:
         head.trust(found)
@@ -56,14 +51,12 @@ def main(scope: Scope, principal: Principal) -> None:
     if opened is not None:
         with opened_place:  # on top: whoever opened it by a link or a key need not look for it
             draw_opened(found, opened, principal)
-    with work:
-        if found.listed:
-            worklist.worklist(found)
-        else:
-            drift_messages.no_alerts(filtered=bool(found.every))
-    with below:
-        trends.draw_precision(found)
+    if found.listed:
+        worklist.worklist(found)
+    else:
+        drift_messages.no_alerts(filtered=bool(found.every))
     trends.draw_trends(found)
+    trends.draw_precision(found)
     reports.of_page(found, principal)
     pairs.pairs(scope, principal)
 

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.replay.propensity import Reweighted
 from analysis.replay.sensitivity import SAFE
-from analysis.replay.tasks import map_from_json, replay_from_json
 from charts.look import QUIET
 from charts.sensitivity import sensitivity
-from controls import glossary, loading, messages, one_organization, working
+from controls import glossary, loading, messages, one_organization
 from controls.view import view
-from controls.what_if import knobs, outcome_ladder, replayed
+from controls.what_if import answers, knobs, outcome_ladder, replayed
 
 if TYPE_CHECKING:
+    from analysis.replay.propensity import Reweighted
     from analysis.replay.replaying import Replay
     from analysis.replay.settings import WhatIf
     from queries.scope import Scope
@@ -24,38 +23,22 @@ if TYPE_CHECKING:
 LISTS = {"flips": replayed.flips, "worst": replayed.worst, "fragile": replayed.fragile}
 
 
-def replay(settings: WhatIf, scope: Scope) -> tuple[Replay, Reweighted] | None:
-    """The replay with its coverage and figures; None where there is nothing to go on with, which is then said."""
-    value = working.wait("replay", {"what_if": settings.to_json()}, scope, words="Replaying the log")
-    if value is None:
-        return None
-    found = replay_from_json(value["replay"])
-    if not found.coverage.logged:
-        messages.nothing_found("retrievals")
-        return None
-    replayed.coverage(found.coverage, value["as_of"])
-    if not found.coverage.replayed:
-        messages.nothing_replayed()
-        return None
-    replayed.figures(found)
-    return found, Reweighted.from_json(value["reweighted"])
-
-
 def draw_map(settings: WhatIf, scope: Scope) -> None:
     """The sensitivity map; λ and boost of the settings only move the ring on it."""
-    around = replace(settings, lam=None, boost=None)
-    value = working.wait("sensitivity", {"what_if": around.to_json()}, scope, words="Mapping λ against boost scale")
-    if value is None:
+    found = answers.sensitivity_map(replace(settings, lam=None, boost=None), scope)
+    if found is None:
         return
     lambdas, boosts = knobs.labels()
     st.plotly_chart(
-        sensitivity(replayed.cells(map_from_json(value)), lambdas, boosts, knobs.place(), SAFE, ink=replayed.ink()),
+        sensitivity(replayed.cells(found), lambdas, boosts, knobs.place(), SAFE, ink=replayed.ink()),
         key=knobs.MAP,
         on_select=knobs.map_clicked,
         selection_mode="points",
         config=QUIET,
         alt="Flips per 100 retrievals for combinations of λ and boost scale; click a cell to set both",
     )
+    if (told := knobs.off_the_map()) is not None:
+        st.caption(told)
 
 
 def draw_panel(found: Replay, beyond: Reweighted, scope: Scope) -> None:
@@ -71,16 +54,17 @@ def main(scope: Scope) -> None:
     """Settings beside the picture; figures and lists of what they would have done."""
     messages.ignored_in_link(knobs.ignored())
     top = st.container()
-    with st.container(horizontal=True, gap="medium"):  # one below the other where the window is narrow
-        picture, panel = st.container(width=630), st.container(width=290)
+    # in a narrow window the knobs stand above the map, below the figures that they change
+    with st.container(horizontal=True, gap="medium"):
+        panel, picture = st.container(width=290), st.container(width=630)
     with panel:
         settings = knobs.choose()
-    with top:
-        found = replay(settings, scope)
-    if found is not None:
-        with picture:
+    with picture:
+        found = answers.replay(settings, scope, top)
+        if found is not None:
             draw_map(settings, scope)
             st.caption(glossary.REPLAY)
+    if found is not None:
         draw_panel(*found, scope)
         knobs.show_command(settings, scope)
 

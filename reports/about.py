@@ -23,6 +23,12 @@ FORMAT_VERSION = 1
 # What decides the bytes of a file: another version of one of these is another input.
 PACKAGES = ("SQLAlchemy", "psycopg", "numpy", "typst")
 
+# two lines at most: facts, figures and pictures of a report fill its first page
+MEASURES = (
+    "severity, 0 to 100: how recent, sensitive and often said the claims are; harm: severity, less the fewer agents "
+    "were given them, most where one session had both"
+)
+
 
 class Statement(Protocol):
     """One SQL statement as the database was given it, its parameters apart, and how often it was asked."""
@@ -151,10 +157,12 @@ class About:
         chosen += [] if asked.since is None else [f"since {asked.since:%Y-%m-%d %H:%M} UTC"]
         read = f"{found.considered:,} of {found.active:,} active observations"
         read += f", {found.set_apart:,} of them set apart for a weight that is no number" if found.set_apart else ""
+        unlisted = f", {found.decided_unlisted:,} of them decided and not listed here" if found.decided_unlisted else ""
         facts = [
             ("Scope", self.subject()),
             ("Chosen", " · ".join(chosen)),
-            ("Read", f"{read}; {found.detected:,} contradictions before the choice"),
+            ("Read", f"{read}; {found.detected:,} contradictions before the choice{unlisted}"),
+            ("Measures", MEASURES),
             *([] if self.window is None else [("Injections", _days(*self.window))]),
             ("As of", f"{self.as_of:%Y-%m-%d} (UTC)"),
             ("Data version", found.data_version),

@@ -114,7 +114,7 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
     figures = "".join(
         f'<div class="figure"><div class="label">{escape(label)}</div><div class="number">{escape(value)}</div>'
         f'<div class="words">{escape(words)}</div></div>'
-        for label, value, words in findings(summary)
+        for label, value, words in findings(summary, about.found.decided_unlisted)
     )
     note = "" if 0 < shown == summary.number else ' class="note"'
     cut = f'<p class="note">{whole(summary.number, shown)}</p>' if shown < summary.number else ""

@@ -87,7 +87,8 @@ def block(text: str) -> str:
 
 def _head(about: About, summary: Summary) -> str:
     known = [f"- {label}: {code(value)}" for label, value in about.facts()]
-    figures = [f"- {label}: {value} ({words})" for label, value, words in findings(summary)]
+    found = findings(summary, about.found.decided_unlisted)
+    figures = [f"- {label}: {value} ({words})" for label, value, words in found]
     days, step = summary.by_day()
     pictures = [
         _table("Kind", summary.by_kind()),

@@ -75,7 +75,7 @@ class PdfSink:
 
     def finish(self) -> None:
         """Set what is left, and the summary."""
-        front = _head(self.about) | _front(self.summary)
+        front = _head(self.about) | _front(self.about, self.summary)
         told = whole(self.summary.number, self.summary.number)
         if self.joined is None:
             alone = {"layout": "whole", "told": told, "alerts": self.alerts, "closing": CLOSING}
@@ -130,8 +130,9 @@ def _head(about: About) -> dict[str, object]:
     }
 
 
-def _front(summary: Summary) -> dict[str, object]:
-    return {"figures": findings(summary), "pictures": [_picture(each) for each in pictures(summary)]}
+def _front(about: About, summary: Summary) -> dict[str, object]:
+    figures = findings(summary, about.found.decided_unlisted)
+    return {"figures": figures, "pictures": [_picture(each) for each in pictures(summary)]}
 
 
 def _picture(picture: Picture) -> dict[str, object]:

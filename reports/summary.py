@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from analysis.drift.alerts import OPEN
+from analysis.drift.alerts import DECIDED, OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,6 @@ STEPS = (1, 7, 28, 91, 364)  # days that one column may stand for
 AGES = ((1, "under a day"), (7, "1 to 7 days"), (30, "8 to 30 days"), (90, "31 to 90 days"))
 OLDEST, UNDATED = "over 90 days", "no date"
 STATES = ("new", "acknowledged", "investigating", "snoozed", "resolved", "false positive")
-DECIDED = ("resolved", "false positive")
 
 
 Shade = Literal["disputed", "severe", "settled"]
@@ -146,14 +145,19 @@ class Summary:
         }
 
 
-def findings(summary: Summary) -> list[tuple[str, str, str]]:
-    """At most five figures: label, value, and what it means."""
+def findings(summary: Summary, decided_unlisted: int = 0) -> list[tuple[str, str, str]]:
+    """At most five figures: label, value, and what it means; decided alerts that were not chosen are told besides."""
     total = summary.number
     decided = sum(summary.states[state] for state in DECIDED)
     return [
         ("Alerts", f"{total:,}", "pairs of statements that contradict each other by the rules"),
         ("Open", f"{summary.open:,}", _share(summary.open, total, "wait for a decision")),
-        ("Decided", f"{decided:,}", _share(decided, total, "resolved or no contradiction")),
+        (
+            "Decided",
+            f"{decided:,}",
+            _share(decided, total, "resolved or no contradiction")
+            + (f"; {decided_unlisted:,} more not listed" if decided_unlisted else ""),
+        ),
         ("Severe", f"{summary.severe:,}", _share(summary.severe, total, f"of severity {SEVERE} or more")),
         ("Both sides given", *_together(summary)),
     ]

@@ -15,6 +15,7 @@ State = Literal["new", "acknowledged", "investigating", "resolved", "false posit
 Verdict = Literal["older", "newer", "both"]
 
 OPEN: tuple[State, ...] = ("new", "acknowledged", "investigating")
+DECIDED: tuple[State, ...] = ("resolved", "false positive")
 
 
 @dataclass(frozen=True)
@@ -137,3 +138,4 @@ class Found:
     procedure: str = ""  # the detector's, which rises when it finds other things in the same data
     listed: tuple[Listed, ...] = field(default=(), repr=False)
     opposed: Opposed | None = None
+    decided_unlisted: int = 0  # resolved or dismissed, and left out by the filter

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING
 
-from analysis.drift.alerts import Alert, Found, Side, State, Triage
+from analysis.drift.alerts import DECIDED, Alert, Found, Side, State, Triage
 from analysis.drift.search import search
 from queries.aggregation_input import LONGEST, READING
 from queries.drift.exposure import Exposure
@@ -67,11 +67,16 @@ def weigh(
         exposed = expose(snapshot, scope, at_threshold)
         asked = TriageOf(scope.org or "", tuple(one.fingerprint for one in exposed))
         triage = asked.ask(snapshot) if keeps(snapshot, "drift_triage") else {}
-    listed = admitted(triaged(exposed, triage, now or searched.as_of), filter)
-    return _found(searched, total, listed)
+    every = triaged(exposed, triage, now or searched.as_of)
+    listed = admitted(every, filter)
+    return _found(searched, total, listed, _decided(every) - _decided(listed))
 
 
-def _found(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Found:
+def _decided(some: Iterable[Listed]) -> int:
+    return sum(one.triage.state in DECIDED for one in some)
+
+
+def _found(searched: Searched, detected: int, listed: tuple[Listed, ...], decided_unlisted: int) -> Found:
     """What was admitted, under a version that differs whenever any figure of it does.
 
     Not by which other thresholds were searched beside: a page asks for all of its slider's, a command for one.
@@ -79,6 +84,7 @@ def _found(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Fou
     told = hashlib.sha256()
     for one in listed:  # one by one: the text of them all would be larger than they are
         told.update(repr(replace(one, least=0.0, most=0.0)).encode("utf-8", "surrogatepass"))
+    told.update(f"{decided_unlisted} decided besides".encode() if decided_unlisted else b"")
     digest = told.hexdigest()
     return Found(
         fingerprints=tuple(one.fingerprint for one in listed),
@@ -91,6 +97,7 @@ def _found(searched: Searched, detected: int, listed: tuple[Listed, ...]) -> Fou
         procedure=PROCEDURE,
         listed=listed,
         opposed=searched.opposed,
+        decided_unlisted=decided_unlisted,
     )
 
 

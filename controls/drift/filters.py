@@ -17,8 +17,6 @@ from ranking.contradictions import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from streamlit.delta_generator import DeltaGenerator
-
 THRESHOLD, SEVEREST = 0.5, 100
 STEP = 0.05
 STATES: tuple[State, ...] = get_args(State)
@@ -30,31 +28,31 @@ FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2199, 12, 31)
 FINGERPRINT = 64  # characters at most, twice those of one
 
 
-def choose(agents: Iterable[str]) -> tuple[AlertFilter, DeltaGenerator]:
-    """Draw the filters beside the list, and return what the address says, and the place below the threshold."""
+def choose(agents: Iterable[str]) -> AlertFilter:
+    """Draw the filters in a row above the list, on more lines where it is narrow, and return what the address says."""
     st.session_state["pick_t"], st.session_state["pick_sev"] = threshold(), _severity() or 0
-    st.slider(
-        "Threshold", STEPS[0], STEPS[-1], step=STEP, key="pick_t", on_change=_picked, args=("t",), format="%.2f",
-        help=glossary.DRIFT_THRESHOLD,
-    )  # fmt: skip
-    below = st.container()
-    st.slider(
-        "Minimum severity", 0, SEVEREST, step=5, key="pick_sev", on_change=_picked, args=("sev",),
-        help=glossary.LEAST_SEVERITY,
-    )  # fmt: skip
-    _several("state", "State", STATES, list(OPEN))
-    _several("kind", "Kind", KINDS, [])
-    _agents(sorted(set(agents))[:AGENTS])
-    st.session_state["pick_since"] = since()
-    st.date_input(
-        "Arose on or after", None, FIRST_DAY, LAST_DAY, key="pick_since", on_change=_picked, args=("since",),
-        format="YYYY-MM-DD", help=glossary.AROSE_SINCE,
-    )  # fmt: skip
-    st.button(
-        "Reset to defaults", key="reset_drift", on_click=lambda: say(**dict.fromkeys((*NAMES, "page"))),
-        width="stretch", icon=":material/restart_alt:", disabled=not any(map(said, NAMES)),
-    )  # fmt: skip
-    return wanted(), below
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        st.slider(
+            "Threshold", STEPS[0], STEPS[-1], step=STEP, key="pick_t", on_change=_picked, args=("t",), format="%.2f",
+            width=170, help=glossary.DRIFT_THRESHOLD,
+        )  # fmt: skip
+        st.slider(
+            "Minimum severity", 0, SEVEREST, step=5, key="pick_sev", on_change=_picked, args=("sev",),
+            width=170, help=glossary.LEAST_SEVERITY,
+        )  # fmt: skip
+        _several("state", "State", STATES, list(OPEN))
+        _several("kind", "Kind", KINDS, [], width=190)
+        _agents(sorted(set(agents))[:AGENTS])
+        st.session_state["pick_since"] = since()
+        st.date_input(
+            "Arose on or after", None, FIRST_DAY, LAST_DAY, key="pick_since", on_change=_picked, args=("since",),
+            format="YYYY-MM-DD", width=150, help=glossary.AROSE_SINCE,
+        )  # fmt: skip
+        st.button(
+            "Reset to defaults", key="reset_drift", on_click=lambda: say(**dict.fromkeys((*NAMES, "page"))),
+            icon=":material/restart_alt:", disabled=not any(map(said, NAMES)),
+        )  # fmt: skip
+    return wanted()
 
 
 def wanted() -> AlertFilter:
@@ -139,7 +137,7 @@ def _named_agents() -> list[str] | None:
     return named if named and sound else None
 
 
-def _several(name: str, label: str, options: Sequence[str], default: list[str]) -> None:
+def _several(name: str, label: str, options: Sequence[str], default: list[str], *, width: int = 340) -> None:
     st.session_state[f"pick_{name}"] = _chosen(name, options) or default
     st.multiselect(
         label,
@@ -149,6 +147,7 @@ def _several(name: str, label: str, options: Sequence[str], default: list[str]) 
         args=(name, default),
         placeholder="Any",
         wrap=True,
+        width=width,
     )
 
 
@@ -157,7 +156,7 @@ def _agents(agents: list[str]) -> None:
     st.session_state["pick_agent"] = named
     st.multiselect(
         "Agent", [*(name for name in named if name not in agents), *agents], key="pick_agent", on_change=_picked_agents,
-        placeholder="Any agent", wrap=True, help=glossary.EITHER_AGENT,
+        placeholder="Any agent", wrap=True, width=190, help=glossary.EITHER_AGENT,
     )  # fmt: skip
 
 

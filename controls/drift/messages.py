@@ -31,6 +31,11 @@ def unknown_alert() -> None:
     )
 
 
+def no_such_page() -> None:
+    """An address that names a page beyond the last, which may have been there when it was sent."""
+    st.warning("This list has fewer pages than the link says: the last is shown.", icon=":material/link_off:")
+
+
 def triage_needs_an_operator() -> None:
     """Someone who may look at alerts and not decide about them."""
     st.caption("You may see these alerts. Deciding about them takes the role operator; an administrator grants it.")

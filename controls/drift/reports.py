@@ -9,6 +9,7 @@ import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from settings import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from typing_extensions import Buffer
 
@@ -120,7 +122,7 @@ def report_buttons(
     scope: Scope,
     filter: AlertFilter,  # noqa: A002 - the page's word
     *,
-    version: str = "",
+    as_of: datetime,
     rows: int | None = None,
     searched: Searched | None = None,
 ) -> None:
@@ -131,7 +133,7 @@ def report_buttons(
         report = DriftReport(principal, scope, filter, searched)
         with st.container(horizontal=True, gap="small"):
             for form, kept in FORMATS.items():
-                offered = download(stem(scope.org or "", version), kept.ending)
+                offered = download(stem(scope.org or "", as_of), kept.ending)
                 too_long = form == "pdf" and rows is not None and rows > MOST_SET
                 st.download_button(
                     kept.label,
@@ -160,9 +162,7 @@ def of_page(found: Drift, principal: Principal) -> None:
     searched = _whole(found)
     if searched is not None:
         rows = None if found.left_out else len(found.listed)
-        report_buttons(
-            principal, found.scope, found.wanted, version=found.searched.version, rows=rows, searched=searched
-        )
+        report_buttons(principal, found.scope, found.wanted, as_of=found.searched.as_of, rows=rows, searched=searched)
     command_line(found.scope, found.wanted)
 
 
@@ -194,11 +194,10 @@ def _prepare(name: tuple[searching.Asked, float]) -> None:
     st.session_state[PREPARED] = name
 
 
-def stem(org: str, version: str) -> str:
-    """What a file's name says of its content, in plain ASCII."""
+def stem(org: str, as_of: datetime) -> str:
+    """What a file's name says of its content, in plain ASCII: whose it is, and the day of the data, in UTC."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", org.encode("ascii", "ignore").decode())[:40].strip("-") or "organization"
-    known = re.sub(r"[^A-Za-z0-9]", "", version)[:12] or "now"
-    return f"{KIND}-{plain}-{known}"
+    return f"{KIND}-{plain}-{as_of.astimezone(UTC):%Y-%m-%d}"
 
 
 def command(scope: Scope, chosen: AlertFilter) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -25,7 +26,7 @@ from queries.scope import Reach, is_storable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from analysis.drift.alerts import Listed, State, Verdict
+    from analysis.drift.alerts import Listed, State, Triage, Verdict
     from controls.access import Principal
     from controls.drift.gathering import Drift
 
@@ -63,7 +64,8 @@ def steps(found: Drift, one: Listed | None) -> None:
 
 def panel(found: Drift, one: Listed, principal: Principal) -> None:
     """Where the alert stands, the decisions someone may take, and what was decided before."""
-    _told(one)
+    decides = principal.may("operator") and found.kept.triage and may_write()
+    _told(found, one, decides=decides)
     triage = one.triage
     st.text(_stands(one, found))
     earlier = found.earlier.get((one.older.id, one.newer.id))
@@ -77,7 +79,7 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
         st.text(f"Note: {triage.note}")
     if not principal.may("operator"):
         messages.triage_needs_an_operator()
-    elif not (found.kept.triage and may_write()):
+    elif not decides:
         messages.triage_read_only(found.kept)
     else:
         _decide(found, one, principal)
@@ -99,8 +101,8 @@ def _stands(one: Listed, found: Drift) -> str:
 
 
 def _decide(found: Drift, one: Listed, principal: Principal) -> None:
-    version = f"{one.fingerprint[:8]}_{one.triage.version}"
-    seen = (found.scope.org or "", one, found.wanted.threshold, _request(version), version)
+    seen = _seen(found, one)
+    version = seen[4]
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.text_input(
             "Note", one.triage.note, key=f"{NOTE}_{version}", max_chars=LONGEST_NOTE, width=420,
@@ -136,16 +138,32 @@ def _request(version: str) -> UUID:
 Seen = tuple[str, "Listed", float, UUID, str]
 
 
+def _seen(found: Drift, one: Listed) -> Seen:
+    version = f"{one.fingerprint[:8]}_{one.triage.version}"
+    return found.scope.org or "", one, found.wanted.threshold, _request(version), version
+
+
 def _clicked(seen: Seen, state: State, verdict: Verdict | None, snooze: bool = False) -> None:  # noqa: FBT001, FBT002 - a button's argument
     note = str(st.session_state.get(f"{NOTE}_{seen[4]}") or "")
     owner = str(st.session_state.get(f"{OWNER}_{seen[4]}") or "").strip()
     days = int(st.session_state.get(f"{DAYS}_{seen[4]}") or 1) if snooze else None
-    outcome = decide(seen, state, verdict, note=note, owner=owner or None, days=days)
+    _tell(seen, decide(seen, state, verdict, note=note, owner=owner or None, days=days))
+
+
+def _undo(seen: Seen, before: Triage) -> None:
+    """Decide once more, for what stood before; what someone else decided meanwhile stands, as with any decision."""
+    org, one, threshold, request, version = seen
+    back = replace(one, triage=replace(one.triage, snoozed_until=before.snoozed_until))
+    again = (org, back, threshold, request, version)
+    _tell(seen, decide(again, before.state, before.verdict, note=before.note, owner=before.owner))
+
+
+def _tell(seen: Seen, outcome: Outcome[TriageEntry]) -> None:
     before = st.session_state.get(TOLD)
     # a second click of the same decision does not hide that the first one worked
     if outcome.kind == "already" and before is not None and before[0] == seen[1].fingerprint:
         return
-    st.session_state[TOLD] = (seen[1].fingerprint, outcome)
+    st.session_state[TOLD] = (seen[1].fingerprint, outcome, seen[1].triage)
 
 
 def decide(
@@ -186,11 +204,16 @@ def decide(
     return make(store(), Reach((org,)), change)
 
 
-def _told(one: Listed) -> None:
-    fingerprint, outcome = st.session_state.get(TOLD, (None, None))
+def _told(found: Drift, one: Listed, *, decides: bool) -> None:
+    """What became of the last decision, and a way back from it while it is the last."""
+    fingerprint, outcome, before = st.session_state.get(TOLD, (None, None, None))
     if outcome is None or fingerprint != one.fingerprint:
         return
-    ALERTS.get(outcome.kind, st.error)(outcome.sentence)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        undoable = decides and outcome.kind == "applied" and one.triage.version == before.version + 1
+        ALERTS.get(outcome.kind, st.error)(outcome.sentence, width=240 if undoable else "stretch")
+        if undoable:
+            st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), before))
     last = outcome.last
     if last is not None:
         st.text(f"{_line(last)}, {last.changed_at:%-d %b %Y %H:%M:%S} UTC")

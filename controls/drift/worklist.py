@@ -11,26 +11,28 @@ import streamlit as st
 from charts.look import DISPUTED
 from controls import glossary
 from controls.address import say
-from controls.drift import filters
+from controls.drift import filters, messages
 from controls.links import clicked
 from controls.loading import store
 from controls.messages import MISSING, counted, number
-from queries.drift.observed import Texts
+from controls.opening import choose_to_open
+from queries.drift.observed import Excerpts
 from queries.engine import LIST
 from queries.scope import isolated
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
 
-    from analysis.drift.alerts import Listed
+    from analysis.drift.alerts import Listed, Origin
     from controls.drift.gathering import Drift
     from queries.drift.observed import TextRow
 
 PAGE = 50
 SNIPPET = 300  # characters of a statement in the list
+SEEN, AHEAD = 40, 20  # of which so many are seen at once, and so many stand before the words that matter
 LONGEST_WORD = 22  # characters of an evidence word in the list
 ROW, HEAD = 35, 38  # pixels
-HEIGHT = 668  # beside the filters, which are as tall
+HEIGHT = 668
 SIGNS = {
     "new": "● new",
     "acknowledged": "◐ acknowledged",
@@ -57,21 +59,24 @@ def worklist(found: Drift) -> None:
     """One page of the listed alerts, worst first."""
     pages = max(1, -(-len(found.listed) // PAGE))
     page = min(filters.page() or 1, pages)
+    if page < (filters.page() or 1):
+        messages.no_such_page()
     rows = found.listed[(page - 1) * PAGE : page * PAGE]
     texts = _texts(found, rows)
     older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
+    conflicts = [f"{_words(one, 'older')} ↔ {_words(one, 'newer')}" for one in rows]
     fingerprints = tuple(one.fingerprint for one in rows)
     chosen = filters.opened()
     shown = pd.DataFrame(
         {
             "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
             "harm": [one.harm for one in rows],
-            "conflict": [f"{_words(one, 'older')} ↔ {_words(one, 'newer')}" for one in rows],
+            "conflict": conflicts,
+            "state": [state_of(one, found) for one in rows],
+            "both": [_counted(one.both_injected) for one in rows],
             "older": older,
             "newer": newer,
-            "state": [state_of(one, found) for one in rows],
             "kind": [one.kind.value for one in rows],
-            "both": [_counted(one.both_injected) for one in rows],
             "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
             "severity": [one.severity for one in rows],
             "parts": [[dict(one.parts).get(name, 0.0) for name in glossary.SEVERITY_PARTS] for one in rows],
@@ -84,11 +89,19 @@ def worklist(found: Drift) -> None:
             "fingerprint": fingerprints,
         }
     ).astype({"arose": "datetime64[us, UTC]"})
-    st.caption(
-        f"{counted(len(found.listed), 'alert')}, the most harmful first"
-        + (f": {number((page - 1) * PAGE + 1)} to {number((page - 1) * PAGE + len(rows))}." if pages > 1 else ".")
-        + (f" Chosen among the {number(len(found.every))} most severe of {number(found.total)}." * bool(found.left_out))
-    )
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(
+            f"{counted(len(found.listed), 'alert')}, the most harmful first"
+            + (f": {number((page - 1) * PAGE + 1)} to {number((page - 1) * PAGE + len(rows))}." if pages > 1 else ".")
+            + f" Chosen among the {number(len(found.every))} most severe of {number(found.total)}."
+            * bool(found.left_out),
+            width="content",
+        )
+        if chosen is None:
+            first = neighbours(found, None)[1]
+            st.button("Open the first", key="next_alert", shortcut="N", on_click=open_alert, args=(first,))
+        told = zip(fingerprints, conflicts, older, strict=True)
+        choose_to_open("choose_alert", "an alert", {name: f"{words}: {text}" for name, words, text in told}, open_alert)
     st.dataframe(
         shown,
         hide_index=True,
@@ -110,9 +123,9 @@ def worklist(found: Drift) -> None:
                 help=glossary.SEVERITY_IN_PARTS,
             ),
             "kind": st.column_config.TextColumn("Kind", width=90),
-            "conflict": st.column_config.TextColumn("Conflict", width=150, help=glossary.CONFLICT_WORDS),
-            "older": st.column_config.TextColumn("Older says", width=190),
-            "newer": st.column_config.TextColumn("Newer says", width=190),
+            "conflict": st.column_config.TextColumn("Conflict", width=210, help=glossary.CONFLICT_WORDS),
+            "older": st.column_config.TextColumn("Older says", width=245),
+            "newer": st.column_config.TextColumn("Newer says", width=245),
             "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
             "injected": st.column_config.TextColumn("Injected", width=75, help=glossary.SIDES_INJECTED),
             **{
@@ -160,17 +173,34 @@ def _clicked(fingerprints: tuple[str, ...]) -> None:
         open_alert(fingerprint)
 
 
-def _texts(found: Drift, rows: tuple[Listed, ...]) -> dict[str, TextRow]:
-    ids = tuple(sorted({side.id for one in rows for side in (one.older, one.newer)}))
+def _texts(found: Drift, rows: tuple[Listed, ...]) -> dict[tuple[str, int], TextRow]:
+    places = {(_side(one, side).id, _begin(one, side)) for one in rows for side in ("older", "newer")}
     with store().reading(found.scope.reach, LIST, name="worklist") as snapshot:
-        return Texts(found.scope, ids, SNIPPET).ask(snapshot)
+        return Excerpts(found.scope, tuple(sorted(places)), SNIPPET).ask(snapshot)
 
 
-def _snippet(texts: dict[str, TextRow], one: Listed, side: str) -> str:
-    row = texts.get((one.older if side == "older" else one.newer).id)
+def _side(one: Listed, side: str) -> Origin:
+    return one.older if side == "older" else one.newer
+
+
+def _begin(one: Listed, side: str) -> int:
+    """The first character of a snippet: the text's own, where the words that matter are seen with it."""
+    spans = [(word.start, word.end) for word in one.evidence if word.side == side]
+    first, end = min(spans, default=(0, 0))
+    return 0 if end <= SEEN else max(0, first - AHEAD)
+
+
+def _snippet(texts: dict[tuple[str, int], TextRow], one: Listed, side: str) -> str:
+    begin = _begin(one, side)
+    row = texts.get((_side(one, side).id, begin))
     if row is None:
         return "no longer stored"
-    return " ".join(row.content.split()) + ("…" if row.characters > len(row.content) else "")
+    content = row.content
+    if begin:  # half a word says nothing
+        partial, space, rest = content[:AHEAD].partition(" ")
+        content = rest + content[AHEAD:] if space else partial + content[AHEAD:]
+    words = " ".join(content.split())
+    return "…" * bool(begin) + words + "…" * (begin + len(row.content) < row.characters)
 
 
 def _words(one: Listed, side: str) -> str:

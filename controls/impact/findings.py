@@ -13,6 +13,7 @@ from controls.impact import cells
 from controls.impact.filters import choose_cell
 from controls.links import clicked
 from controls.messages import MISSING, counted, digits, number, percent
+from controls.opening import choose_to_open
 from controls.trust import Trust
 from queries.impact.listed import LISTED
 from queries.impact.moves import MOST_CELLS
@@ -122,13 +123,16 @@ def retrievals(
 ) -> None:
     """The retrievals of a cell, or those that feedback changed most; each opens below."""
     total = int(listed["total"].iloc[0]) if len(listed) else 0
+    if cell is None:
+        st.markdown("**Retrievals that feedback changed most**")
+    else:
+        place = f"rank {cell[0] + 1} without and {cell[1] + 1} with feedback"
+        st.markdown(f"**{about}{counted(total, 'retrieval')} with a candidate at {place}**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cells.choose(moves, cell)
-        if cell is None:
-            st.markdown("**Retrievals that feedback changed most**")
-        else:
-            place = f"rank {cell[0] + 1} without and {cell[1] + 1} with feedback"
-            st.markdown(f"**{about}{counted(total, 'retrieval')} with a candidate at {place}**")
+        queries = listed["query"].fillna(MISSING)
+        choose_to_open("choose_retrieval", "a retrieval", dict(zip(listed["retrieval"], queries, strict=True)), _opened)
+        if cell is not None:
             st.button("Show all retrievals", key="no_cell", on_click=choose_cell, args=(None,), type="tertiary")
     if about and total:
         st.caption(
@@ -180,4 +184,8 @@ def retrievals(
 
 def _open(retrievals: Sequence[str]) -> None:
     if (retrieval := clicked("open_retrieval", retrievals)) is not None:
-        say(retrieval=retrieval)
+        _opened(retrieval)
+
+
+def _opened(retrieval: str) -> None:
+    say(retrieval=retrieval)

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary, links
+from controls.opening import choose_to_open
 
 
 def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
@@ -17,17 +18,21 @@ def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
         return
     ups, downs = moved[moved["places"] > 0], moved[moved["places"] < 0].iloc[::-1]
     for name, words, rows in (("up", "▲ Moved up most", ups), ("down", "▼ Moved down most", downs)):
-        st.markdown(f"**{words}**, places summed over retrievals")
+        texts = rows["text"].fillna("(no longer stored)")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{words}**, places summed over retrievals", width="content")
+            labels = dict(zip(rows["observation_id"], texts, strict=True))
+            choose_to_open(f"choose_{name}", "an observation", labels, links.open_observation)
         st.dataframe(
             pd.DataFrame(
                 {
                     "open": "Open",
+                    "text": texts,
                     "places": [f"▲{place}" if place > 0 else f"▼{-place}" for place in rows["places"]],
                     "retrievals": rows["retrievals"],
                     "ways": [f"▲{up} ▼{down}" for up, down in zip(rows["up"], rows["down"], strict=True)],
                     "weight": rows["weight"],
                     "weights": [list(weights or ()) for weights in rows["weights"]],
-                    "text": rows["text"].fillna("(no longer stored)"),
                 }
             ),
             hide_index=True,
@@ -41,6 +46,6 @@ def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
                 "ways": st.column_config.TextColumn("Times", width=95, help=glossary.MOVED_TIMES),
                 "weight": st.column_config.NumberColumn("Weight now", width=90, format="%.3g"),
                 "weights": st.column_config.LineChartColumn("Its last weights, 0 to 1", width=150, y_min=0, y_max=1),
-                "text": st.column_config.TextColumn("Text", width=600),
+                "text": st.column_config.TextColumn("Text", width=370),
             },
         )

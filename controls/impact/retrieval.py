@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +11,7 @@ import streamlit as st
 from controls import glossary, links
 from controls.address import say
 from controls.messages import MISSING, counted
+from controls.opening import choose_to_open
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -35,11 +35,12 @@ def head(found: pd.DataFrame, retrieval: str) -> None:
     first = found.iloc[0]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Opened retrieval**")
-        st.link_button(
-            "Open in Inspector",
-            f"inspector?{urlencode(links.retrieval_address(retrieval))}",
+        st.page_link(
+            "inspector.py",
+            label="Open in Inspector",
             icon=":material/manage_search:",
-            type="tertiary",
+            query_params=links.retrieval_address(retrieval),
+            width="content",
         )
         st.button("Close", key="close_retrieval", on_click=say, kwargs={"retrieval": None}, type="tertiary")
     st.text(first["query"])
@@ -69,6 +70,9 @@ def not_drawn(missing: int, deepest: int) -> None:
 def scores(found: pd.DataFrame) -> None:
     """Every candidate at full precision, with its formula; a row opens the observation."""
     ranks = zip(found["unweighted_rank"], found["weighted_rank"], strict=True)
+    texts = found["text"].fillna("(no longer stored)")
+    labels = dict(zip(found["observation_id"], texts, strict=True))
+    choose_to_open("choose_candidate", "a candidate", labels, links.open_observation)
     st.dataframe(
         pd.DataFrame(
             {
@@ -77,7 +81,7 @@ def scores(found: pd.DataFrame) -> None:
                 "moved": [_moved(before, after) for before, after in ranks],
                 "injected": found["injected"].map({True: "● in the block", False: "○ no"}).fillna(MISSING),
                 "formula": [formula(row) for row in found.to_dict("records")],
-                "text": found["text"].fillna("(no longer stored)"),
+                "text": texts,
                 "id": found["observation_id"],
             }
         ),

@@ -119,6 +119,18 @@ def place() -> tuple[str, str]:
     return LAMBDA.value, BOOST.value
 
 
+def off_the_map() -> str | None:
+    """What is to be said where the knobs stand between the map's cells, so that it has no ring."""
+    lambdas, boosts = labels()
+    between = [
+        *([] if LAMBDA.value in lambdas else [f"λ {LAMBDA.value}"]),
+        *([] if BOOST.value in boosts else [f"boost scale {BOOST.value}"]),
+    ]
+    return (
+        f"No ring: the map has no cell for {' and '.join(between)}. The figures above are of it." if between else None
+    )
+
+
 def choose_panel() -> str:
     """Which list is shown below the map, by its name in the address."""
     return PANEL.choose(PANELS)

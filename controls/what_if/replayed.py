@@ -13,7 +13,8 @@ from charts.flips import movers
 from charts.look import QUIET
 from controls import glossary, links, loading
 from controls.figures import Figure, in_a_row
-from controls.messages import GONE, counted, digits, number, percent
+from controls.messages import GONE, MISSING, counted, digits, number, percent
+from controls.opening import choose_to_open
 from controls.what_if.knobs import AS_LOGGED, OFF
 from queries.replay.shown import ShownObservations, ShownRetrievals
 from queries.retrievals import TOP
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from analysis.replay.sensitivity import SensitivityMap
     from queries.scope import Scope
 
+VS_LOG = f"Top {TOP} vs. log"  # elsewhere a top 5 that changed is one that feedback changed
+LEAST = 1e-6
 INK = {"light": "#1D2B33", "dark": "#E4EAED"}
 
 
@@ -46,7 +49,7 @@ def figures(found: Replay) -> None:
     shown = (
         ("Order changed", percent(found.changed, count), f"{number(found.changed)} retrievals", glossary.ORDER_CHANGED),
         (
-            f"Top {TOP} changed",
+            VS_LOG,
             percent(found.top_changed, count),
             f"{number(found.top_changed)} retrievals",
             glossary.TOP_CHANGED_REPLAYED,
@@ -61,6 +64,13 @@ def figures(found: Replay) -> None:
         ),
     )
     in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
+
+
+def awaited() -> None:
+    """Coverage and figures while they are not known, as tall as they will be: what stands below keeps its place."""
+    st.markdown(":small[:gray[not replayed yet under these settings]]", help=glossary.REPLAY)
+    names = ("Order changed", VS_LOG, "Mean RBO", "Mean τ-b", "Flips per 100")
+    in_a_row(Figure(name, MISSING, "not replayed", glossary.REPLAY) for name in names)
 
 
 def ink() -> str:
@@ -113,6 +123,12 @@ def flips(found: Replay, scope: Scope) -> None:
     total = found.entered + found.left
     if total > len(rows):
         st.caption(f"The {number(len(rows))} flips of the retrievals that change most, of {number(total)}.")
+    with st.container(horizontal=True, gap="small"):
+        said = dict(zip(rows["observation"], rows["text"], strict=True))
+        choose_to_open("choose_flip", "an observation", said, links.open_observation)
+        asked = _asked(scope, rows["retrieval"])
+        of = {id_: asked.get(id_, GONE) for id_ in dict.fromkeys(rows["retrieval"])}
+        choose_to_open("choose_flipped", "a retrieval", of, links.open_retrieval)
     st.dataframe(
         rows,
         hide_index=True,
@@ -142,7 +158,7 @@ def worst(found: Replay, scope: Scope) -> None:
         "worst",
         {
             "rbo": st.column_config.NumberColumn("RBO", width=70, format="%.3f", help=glossary.RBO_WITH_LOGGED),
-            "top_changed": st.column_config.CheckboxColumn(f"Top {TOP} changed", width=105),
+            "top_changed": st.column_config.CheckboxColumn(VS_LOG, width=105, help=glossary.TOP_CHANGED_REPLAYED),
             "entered": st.column_config.NumberColumn("▲ in", width=60),
             "left": st.column_config.NumberColumn("▼ out", width=60),
         },
@@ -168,7 +184,7 @@ def fragile(found: Replay, scope: Scope) -> None:
         {
             "query": [asked.get(each.retrieval, GONE) for each in held.nearest],
             "id": [each.retrieval for each in held.nearest],
-            "change": [each.change for each in held.nearest],
+            "change": [weight_change(each.change) for each in held.nearest],
             "upper": [texts.get(each.upper, GONE) for each in held.nearest],
             "lower": [texts.get(each.lower, GONE) for each in held.nearest],
         }
@@ -177,17 +193,22 @@ def fragile(found: Replay, scope: Scope) -> None:
         rows,
         "fragile",
         {
-            "change": st.column_config.NumberColumn(
-                "Weight change", width=100, format="%.2g", help=glossary.WEIGHT_CHANGE
-            ),
+            "change": st.column_config.TextColumn("Weight change", width=110, help=glossary.WEIGHT_CHANGE),
             "upper": st.column_config.TextColumn("Inside", width=230),
             "lower": st.column_config.TextColumn("Outside", width=230),
         },
     )
 
 
+def weight_change(change: float) -> str:
+    """How far a weight is from a flip: as much of it as can be read, for many are far below a hundredth."""
+    return "0, a tie" if not change else "< 0.000001" if change < LEAST else f"{change:.6f}"
+
+
 def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any]) -> None:
-    """A table of retrievals; its button opens one in the inspector, by id."""
+    """A table of retrievals; its button opens one in the inspector, by id, and so does a list above it."""
+    labels = dict(zip(rows["id"], rows["query"], strict=True))
+    choose_to_open(f"choose_{key}", "a retrieval", labels, links.open_retrieval)
     st.dataframe(
         rows.assign(open="Inspect")[["open", *rows.columns]],
         hide_index=True,

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from sqlalchemy import (
     BigInteger,
     Date,
+    Integer,
     Text,
     Uuid,
     any_,
     bindparam,
     cast,
+    column,
     func,
     literal,
     literal_column,
@@ -167,6 +169,33 @@ class Texts:
     def ask(self, connection: Connection) -> dict[str, TextRow]:
         """By id; what is gone has no entry."""
         return {row[0]: TextRow(*row[1:]) for row in connection.execute(self.statement())}
+
+
+@dataclass(frozen=True)
+class Excerpts:
+    """Parts of what observations of one organization say, each from a character on; one text may be asked for twice."""
+
+    scope: Scope
+    places: tuple[tuple[str, int], ...]
+    longest: int
+
+    def statement(self) -> Select[Any]:
+        """By primary key; the whole text's length comes along."""
+        table = schema.observations
+        begins = bindparam(None, [begin for _, begin in self.places], type_=ARRAY(Integer))
+        named = (column("id", Uuid(as_uuid=False)), column("begin", Integer))
+        asked = func.unnest(uuids([id_ for id_, _ in self.places]), begins).table_valued(*named, name="asked")
+        asked = asked.render_derived()
+        part = func.substr(table.c.content, asked.c.begin + 1, self.longest)
+        return (
+            select(table.c.id.cast(Text), asked.c.begin, part, table.c.content_hash, func.length(table.c.content))
+            .join_from(asked, table, table.c.id == asked.c.id)
+            .where(self.scope.tenant(table))
+        )
+
+    def ask(self, connection: Connection) -> dict[tuple[str, int], TextRow]:
+        """By id and first character, from 0; what is gone has no entry."""
+        return {(row[0], row[1]): TextRow(*row[2:]) for row in connection.execute(self.statement())}
 
 
 @dataclass(frozen=True)

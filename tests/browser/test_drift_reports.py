@@ -128,7 +128,7 @@ def test_the_page_hands_out_the_listed_alerts_to_whom_they_belong(browser: Brows
         page = Visit(contexts[org]).open(f"{server.url}/drift_alerts?org={org}")
         expect(page.get_by_role("button", name="Evidence bundle")).to_be_visible(timeout=60_000)
         name, link, content = taken(page, "CSV")
-        assert re.fullmatch(rf"drift-report-{org.replace('_', '-')}-[0-9a-f]{{12}}-[0-9a-f]{{32}}\.csv", name)
+        assert re.fullmatch(rf"drift-report-{org.replace('_', '-')}-\d{{4}}-\d\d-\d\d-[0-9a-f]{{32}}\.csv", name)
         answer = requests.get(link, timeout=5)
         assert answer.headers["cache-control"] == "no-store"
         rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))

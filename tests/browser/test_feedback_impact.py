@@ -154,10 +154,13 @@ def test_a_row_opens_its_retrieval_below(visit: Visit, server: AppServer) -> Non
     expect(page.get_by_text("Opened retrieval")).to_be_visible()
     name = page.url.split("retrieval=")[1].split("&")[0]
     link = page.get_by_role("link", name="Open in Inspector")
-    assert link.get_attribute("href") == f"inspector?org=org_a&retrieval={name}"
     page.reload()
     visit.settled()
     expect(page.get_by_text(re.compile("Feedback moved .* into the block of 8"))).to_be_visible()
+    link.click()  # in this tab: going back leads to where one was
+    expect(page).to_have_url(re.compile(f"/inspector\\?org=org_a&retrieval={name}"))
+    page.go_back()
+    expect(page).to_have_url(re.compile(f"/feedback_impact\\?.*retrieval={name}"))
 
 
 @pytest.mark.long

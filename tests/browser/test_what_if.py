@@ -65,6 +65,19 @@ def slider(page: Page, label: str) -> str:
     return page.get_by_role("slider", name=label).get_attribute("aria-valuetext") or ""
 
 
+def test_knobs_stay_where_they_are_while_it_replays(visit: Visit, server: AppServer) -> None:
+    """The first test here: a worker has to start, so there is a while in which nothing is known."""
+    page = visit.page
+    page.goto(f"{server.url}/what_if?org=org_a")
+    knob = page.get_by_text("Token budget", exact=True)
+    expect(page.get_by_text("not replayed yet under these settings")).to_be_visible(timeout=SOON)
+    knob.wait_for()
+    before = knob.bounding_box()
+    shown(page)
+    expect(page.get_by_text("coverage 100 %")).to_be_visible()
+    assert knob.bounding_box() == before
+
+
 def test_a_knob_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:
     page = shown(visit.open(f"{server.url}/what_if?org=org_a"))
     assert slider(page, "Token budget") == "as logged"

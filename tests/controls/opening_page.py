@@ -1,4 +1,4 @@
-"""Two things to open, and which one was."""
+"""Things to open, some called alike, and which one was."""
 
 import streamlit as st
 
@@ -11,5 +11,6 @@ def remember(id_: str) -> None:
 
 
 choose_to_open("pick", "a thing", {"a": "first\n  thing", "b": "second " * 40}, remember)
+choose_to_open("alike", "one of several", {"c": "same", "d": "same ", "e": "same"}, remember)
 choose_to_open("none", "nothing", {}, remember)
 st.text(", ".join(st.session_state.get("was", [])))

@@ -29,5 +29,13 @@ def test_labels_are_one_line_of_limited_length() -> None:
     assert second == isolated(f"{('second ' * 40)[:80]}…")
 
 
+def test_things_that_are_called_alike_are_told_apart() -> None:
+    test = page()
+    alike = test.selectbox(key="alike")
+    assert alike.options == [isolated("same"), f"{isolated('same')} (2)", f"{isolated('same')} (3)"]
+    alike.select_index(1).run()
+    assert test.text[0].value == "d"
+
+
 def test_nothing_to_open_is_no_list() -> None:
-    assert [box.key for box in page().selectbox] == ["pick"]
+    assert [box.key for box in page().selectbox] == ["pick", "alike"]

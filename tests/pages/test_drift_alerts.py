@@ -111,6 +111,18 @@ def test_figures_and_worklist(page: Any, store: Store) -> None:  # noqa: ANN401 
     assert "6 active observations compared" in strip
 
 
+def test_a_long_statement_is_shown_from_the_words_that_matter(page: Any, owner: Owner) -> None:  # noqa: ANN401 - a function
+    """The evidence begins 80 characters in; of the 20 before it the first are half a word, which is left out."""
+    ahead = "Decided in the spring review of all services: the relay gateway listens on port "
+    texts = (f"{ahead}8080. {'Older words. ' * 30}", f"{ahead}9090.")
+    assert (len(ahead), ahead[-20:]) == (80, "way listens on port ")
+    add_pair(owner, "org_b", "late", texts)
+    (row,) = table(page(org="org_b")).to_dict("records")
+    # 300 characters from the 61st on, without the four of "way "
+    assert row["older"] == f"…{' '.join(texts[0][64:360].split())}…"
+    assert row["newer"] == "…listens on port 9090."
+
+
 def test_threshold_severity_kind_agent_and_state_narrow(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", t="0.9")
     assert LOGS[0] not in list(table(test)["older"])
@@ -168,6 +180,21 @@ def test_an_alert_is_opened_decided_and_leaves_the_list(page: Any, store: Store,
     until(lambda: figures(test.run()).get("New") == ("3", "1 reopened"), limit=60)
     assert any("↻ A text has changed since" in line.value for line in test.text)
     assert owner.execute("select count(*) from observations").fetchone() == (7,)
+
+
+def test_a_decision_is_undone_with_its_note(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function
+    one = worst(store)
+    test = page(org="org_a", alert=one.fingerprint)
+    next(entry for entry in test.text_input if entry.label == "Note").set_value("asked the team").run()
+    press(test, "Acknowledge")
+    press(test, "False positive")
+    kept = "select state, verdict, version, note from rankscope.drift_triage"
+    assert owner.execute(kept).fetchall() == [("false_positive", None, 2, "asked the team")]
+    press(test, "Undo")
+    assert owner.execute(kept).fetchall() == [("acknowledged", None, 3, "asked the team")]
+    assert [told.value for told in test.success] == ["Saved."]
+    owner.execute("update rankscope.drift_triage set version = 4, state = 'investigating', changed_by = 'pia'")
+    assert "Undo" not in [button.label for button in test.run().button]  # someone else decided since
 
 
 def test_whoever_was_slower_is_told_who_was_faster(page: Any, store: Store, owner: Owner) -> None:  # noqa: ANN401 - a function

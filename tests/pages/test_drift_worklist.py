@@ -133,7 +133,7 @@ def test_what_the_last_pass_found_is_there_at_once(page: Any) -> None:  # noqa: 
 
 def test_statements_stand_early_in_the_list(page: Any) -> None:  # noqa: ANN401 - a function
     listed = table(page(org="org_a"))
-    assert list(listed)[:6] == ["open", "harm", "conflict", "older", "newer", "state"]
+    assert list(listed)[:7] == ["open", "harm", "conflict", "state", "both", "older", "newer"]
     assert listed.set_index("older").loc[PORTS[0], "conflict"] == "8080 ↔ 9090"
     assert listed["owner"].tolist() == [""] * 3  # a grid writes None where a text is missing
 
@@ -146,6 +146,25 @@ def test_what_a_link_says_and_cannot_be_is_named(page: Any) -> None:  # noqa: AN
     assert told == f"Not understood in this link, and ignored: {named}. The default is shown instead."
     assert figures(test)["Listed"] == ("3", "of 3")
     assert [line.value for line in page(org="org_a", t="0.55", since="2020-02-29").warning] == []
+
+
+def test_a_page_beyond_the_last_is_told(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", page="99")
+    assert [line.value for line in test.warning] == ["This list has fewer pages than the link says: the last is shown."]
+    assert len(table(test)) == 3
+    assert [line.value for line in page(org="org_a", page="1").warning] == []
+
+
+def test_alerts_open_without_a_mouse(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
+    test = press(page(org="org_a"), "Open the first")
+    assert test.query_params["alert"] == prints["org_a"][0]
+    assert "Open the first" not in [button.label for button in test.button]
+    assert {"Previous", "Next", "Close"} <= {button.label for button in test.button}
+    offered = test.selectbox(key="choose_alert")
+    assert len(offered.options) == 3
+    assert sum("8080 ↔ 9090" in option.replace("\u2068", "").replace("\u2069", "") for option in offered.options) == 1
+    offered.select_index(2).run()
+    assert test.query_params["alert"] == prints["org_a"][2]
 
 
 def test_several_agents_and_a_first_day_stand_in_the_address(page: Any) -> None:  # noqa: ANN401 - a function
@@ -220,11 +239,11 @@ def test_a_hostile_agent_can_be_chosen(page: Any, name: str) -> None:  # noqa: A
 
 @pytest.mark.long
 def test_a_hundred_megabytes_are_a_small_page(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
-    """LOAD-10: 100 observations of 1 MB: the list carries beginnings, an opened alert what it can show."""
+    """LOAD-10: 100 observations of 1 MB: the list carries parts, an opened alert what it can show."""
     assert len(prints["org_e"]) == 50
     test = page(org="org_e", alert=prints["org_e"][0])
     assert figures(test)["Listed"] == ("50", "of 50")
     elements = [each for each in test.main if hasattr(each, "proto") and hasattr(each.proto, "SerializeToString")]
     assert 200_000 < sum(len(each.proto.SerializeToString()) for each in elements) < 1 << 20
-    assert table(test)["older"].str.len().max() <= 301
+    assert table(test)["older"].str.len().max() <= 302  # 300 characters, and that there are more on either side
     assert any("characters" in line.value for line in test.caption)

@@ -267,9 +267,22 @@ class TestOpened:
             assert list(table["weighted_rank"]) == list(range(1, 9))
             assert list(table["moved"])[3:5] == ["▲1", "▼1"]
             assert table["formula"].iloc[0] == "0.9 × 1.0 = 0.9"
-            assert [link.proto.url for link in test.get("link_button")] == [f"inspector?org=org_a&retrieval={name}"]
+            (way,) = [link.proto for link in test.get("page_link") if link.proto.label == "Open in Inspector"]
+            assert (way.page, way.query_string) == ("inspector", f"org=org_a&retrieval={name}")
             test.button("close_retrieval").click().run()
             assert "retrieval" not in test.query_params
+
+    def test_rows_open_without_a_mouse(self, address: str) -> None:
+        with application(address, org="org_a") as test:
+            test.switch_page(PAGE).run()
+            listed = list(test.dataframe[0].value["id"])
+            test.selectbox("choose_retrieval").select_index(1).run()
+            assert test.query_params["retrieval"] == listed[1]
+            candidates = list(test.dataframe[1].value["id"])
+            test.selectbox("choose_candidate").select_index(2).run()
+            assert not test.exception
+            assert [title.value for title in test.title] == ["Observation"]
+            assert test.query_params["observation"] == candidates[2]
 
     @pytest.mark.parametrize("org", ["org_a", "org_b"])
     def test_an_unknown_retrieval_and_a_foreign_one_look_the_same(self, address: str, org: str) -> None:

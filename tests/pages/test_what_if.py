@@ -10,6 +10,7 @@ from uuid import uuid5
 import pytest
 
 from controls.messages import number, percent
+from controls.what_if.replayed import weight_change
 from tests import sample
 from tests.analysis.replay.planted_log import plant, plant_explored, plant_organization
 from tests.conftest import NOW
@@ -72,7 +73,7 @@ def test_without_weights_the_first_enters_and_the_third_leaves(page: Any) -> Non
     overlap = 0.1 * (0.9 / 2 + 0.9**2) + 0.9**3
     assert figures(test) == {
         "Order changed": ("100 %", "2 retrievals"),
-        "Top 5 changed": ("0 %", "0 retrievals"),
+        "Top 5 vs. log": ("0 %", "0 retrievals"),
         "Mean RBO": (f"{overlap:.3g}", ""),
         "Mean τ-b": ("-0.333", ""),
         "Flips per 100": ("200", "▲ 2 ▼ 2"),
@@ -85,6 +86,19 @@ def test_without_weights_the_first_enters_and_the_third_leaves(page: Any) -> Non
     assert list(table["rank"]) == ["3 → 1", "2 → 3"] * 2
     assert table["text"][0] == TEXTS[0].ljust(40)[:40]
     assert any("Nothing outside that pool can enter" in caption.value for caption in test.caption)
+
+
+def test_while_it_replays_figures_are_dashes_in_their_places(address: str) -> None:
+    with application(address, org="org_a", w="off") as test:
+        test.run()
+        test.switch_page("what_if.py").run()  # no worker is there yet: one takes longer to start than a page waits
+        assert test.get("progress")
+        labels = ("Order changed", "Top 5 vs. log", "Mean RBO", "Mean τ-b", "Flips per 100")
+        assert figures(test) == dict.fromkeys(labels, ("—", "not replayed"))
+        assert {slider.label for slider in test.select_slider} >= {"Boost scale", "Token budget"}
+        until(lambda: not test.run().get("progress"), limit=60)
+        assert tuple(figures(test)) == labels
+        assert figures(test)["Order changed"] == ("100 %", "2 retrievals")
 
 
 def test_as_logged_changes_nothing_and_says_so(page: Any) -> None:  # noqa: ANN401 - a function
@@ -102,6 +116,37 @@ def test_the_map_names_its_cells(page: Any) -> None:  # noqa: ANN401 - a functio
     assert [entry[:2] for entry in marks["customdata"]][:2] == [["off", "as logged"], ["0.98", "as logged"]]
     # no vectors are stored here: only the order by score can be replayed
     assert [entry[2] for entry in marks["customdata"]][:5] == ["0", "—", "—", "—", "—"]
+
+
+def test_a_setting_between_the_cells_says_why_there_is_no_ring(page: Any) -> None:  # noqa: ANN401 - a function
+    told = "No ring: the map has no cell for boost scale 0.15. The figures above are of it."
+    assert told in [caption.value for caption in page(org="org_a", boost="0.15").caption]
+    assert not any(caption.value.startswith("No ring") for caption in page(org="org_a", boost="0.1").caption)
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"), [(0.0, "0, a tie"), (9.9e-7, "< 0.000001"), (8.252e-05, "0.000083"), (0.0099, "0.009900")]
+)
+def test_how_far_a_weight_is_from_a_flip_is_never_rounded_to_nothing(change: float, shown: str) -> None:
+    assert weight_change(change) == shown
+
+
+def test_flips_open_without_a_mouse(page: Any) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", w="off")
+    rows = test.dataframe[0].value
+    test.selectbox(key="choose_flip").select_index(1).run()
+    assert [title.value for title in test.title] == ["Observation"]
+    assert test.query_params["observation"] == list(dict.fromkeys(rows["observation"]))[1]
+
+
+@pytest.mark.parametrize(("panel", "key"), [("flips", "choose_flipped"), ("worst", "choose_worst")])
+def test_retrievals_open_without_a_mouse(page: Any, panel: str, key: str) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", w="off", show=panel)
+    rows = test.dataframe[0].value
+    ids = list(dict.fromkeys(rows["retrieval" if panel == "flips" else "id"]))
+    test.selectbox(key=key).select_index(1).run()
+    assert [title.value for title in test.title] == ["Inspector"]
+    assert test.query_params["retrieval"] == ids[1]
 
 
 def test_a_knob_goes_into_the_address_and_back(page: Any) -> None:  # noqa: ANN401 - a function
@@ -185,13 +230,16 @@ def test_the_line_to_copy_gives_the_figures_shown(cluster: Cluster, demo_databas
     with application(address, org="org_tidewater", **days, **turned) as test:
         opened(test)
         seen, line = figures(test), shlex.split(test.code[0].value)
+        ringless = [caption.value for caption in test.caption if caption.value.startswith("No ring")]
+    named = {"0.7": "λ 0.7", "0.3": "boost scale 0.3"}.get(turned.get("lam") or turned.get("boost", ""))
+    assert ringless == ([f"No ring: the map has no cell for {named}. The figures above are of it."] if named else [])
     run = jobs(*line[3:], "--json", DATABASE_URL=address)
     assert (run.returncode, run.stderr) == (0, "")
     found = json.loads(run.stdout)
     count = found["coverage"]["replayed"]
     assert seen == {
         "Order changed": (percent(found["changed"], count), f"{number(found['changed'])} retrievals"),
-        "Top 5 changed": (percent(found["top_changed"], count), f"{number(found['top_changed'])} retrievals"),
+        "Top 5 vs. log": (percent(found["top_changed"], count), f"{number(found['top_changed'])} retrievals"),
         "Mean RBO": (f"{found['rbo']:.3g}", ""),
         "Mean τ-b": (f"{found['tau']:.3g}", ""),
         "Flips per 100": (

@@ -74,3 +74,8 @@ def test_what_is_not_logged_is_not_zero() -> None:
     assert counted(alert(both_injected=None)).to_json()["both_injected"] is None
     assert {value for _, value, _ in findings(counted())} == {"0"}
     assert NOW.date() == DAY.date()
+
+
+def test_decided_alerts_that_are_not_listed_are_told() -> None:
+    decided = {label: (value, words) for label, value, words in findings(counted(alert()), 3)}["Decided"]
+    assert decided == ("0", "0 % resolved or no contradiction; 3 more not listed")

@@ -283,6 +283,24 @@ class TestFilter:
         owner.execute("update rankscope.drift_triage set snoozed_until = now() - interval '1 minute'")
         assert found(states=frozenset({"new"})) == both
 
+    def test_what_was_decided_and_is_not_listed_is_counted_and_makes_another_version(
+        self, store: Store, owner: Owner, acme: dict[str, tuple[str, str]]
+    ) -> None:
+        assert acme
+        scope, new = window("org_a"), replace(ALL, states=frozenset({"new"}))
+        first, second = find_alerts(store, scope, ALL).fingerprints
+        insert = (
+            "insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by) values ('org_a', %s, %s, 'me')"
+        )
+        owner.execute(insert, (first, "acknowledged"))
+        before = find_alerts(store, scope, new)
+        owner.execute("update rankscope.drift_triage set state = 'false_positive'")
+        after = find_alerts(store, scope, new)
+        assert before.fingerprints == after.fingerprints == (second,)
+        assert (before.decided_unlisted, after.decided_unlisted) == (0, 1)
+        assert before.data_version != after.data_version
+        assert find_alerts(store, scope, ALL).decided_unlisted == 0
+
 
 class TestTexts:
     def test_a_text_that_changed_meanwhile_is_refused(

@@ -9,7 +9,14 @@ from controls.access import current_principal
 from controls.drift.reports import command_line, report_buttons
 from queries.scope import Scope
 
-day = datetime(2026, 3, 1, tzinfo=UTC).date()
+as_of = datetime(2026, 3, 1, tzinfo=UTC)
+day = as_of.date()
 scope = Scope.of_days(current_principal().reach, day, day, "org '<b>")
-report_buttons(current_principal(), scope, AlertFilter(0.5), version="abc", rows=int(st.query_params["rows"]))
+report_buttons(
+    current_principal(),
+    scope,
+    AlertFilter(0.5),
+    as_of=datetime(2026, 3, 1, tzinfo=UTC),
+    rows=int(st.query_params["rows"]),
+)
 command_line(scope, AlertFilter(0.5))

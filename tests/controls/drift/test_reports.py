@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import zipfile
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -203,10 +203,11 @@ def test_a_role_that_changed_since_the_page_was_drawn_gets_nothing(
 @pytest.mark.parametrize("org", [*TEXTS, "org_a", "", "\0", "../../etc"])
 def test_a_file_name_is_plain_and_cannot_be_guessed(org: str) -> None:
     """HOS-4 and ISO-8."""
-    names = {download(stem(org, "0123456789abcdef"), "csv").name for _ in range(3)}
+    late = datetime(2026, 3, 1, 23, 30, tzinfo=timezone(timedelta(hours=-2)))  # in UTC it is the next day
+    names = {download(stem(org, late), "csv").name for _ in range(3)}
     assert len(names) == 3
     for name in names:
-        assert re.fullmatch(r"drift-report-[A-Za-z0-9-]{1,40}-0123456789ab-[0-9a-f]{32}\.csv", name)
+        assert re.fullmatch(r"drift-report-[A-Za-z0-9-]{1,40}-2026-03-02-[0-9a-f]{32}\.csv", name)
 
 
 @pytest.mark.parametrize("org", ["org_a", "--out", 'a\'b "c" $(d) `e` ;f', "\u202eg"])
