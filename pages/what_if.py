@@ -37,8 +37,7 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
         config=QUIET,
         alt="Flips per 100 retrievals for combinations of λ and boost scale; click a cell to set both",
     )
-    if (told := knobs.off_the_map()) is not None:
-        st.caption(told)
+    knobs.tell_off_the_map()
 
 
 def draw_panel(found: Replay, beyond: Reweighted, scope: Scope) -> None:

@@ -119,16 +119,13 @@ def place() -> tuple[str, str]:
     return LAMBDA.value, BOOST.value
 
 
-def off_the_map() -> str | None:
-    """What is to be said where the knobs stand between the map's cells, so that it has no ring."""
+def tell_off_the_map() -> None:
+    """Why the map has no ring, where the knobs stand between its cells."""
     lambdas, boosts = labels()
-    between = [
-        *([] if LAMBDA.value in lambdas else [f"λ {LAMBDA.value}"]),
-        *([] if BOOST.value in boosts else [f"boost scale {BOOST.value}"]),
-    ]
-    return (
-        f"No ring: the map has no cell for {' and '.join(between)}. The figures above are of it." if between else None
-    )
+    between = (LAMBDA.value not in lambdas, BOOST.value not in boosts)
+    if any(between):
+        which = "this λ and boost scale" if all(between) else "this λ" if between[0] else "this boost scale"
+        st.caption(f"No ring: the map has no cell for {which}. The figures above are of it.")
 
 
 def choose_panel() -> str:

@@ -119,7 +119,7 @@ def test_the_map_names_its_cells(page: Any) -> None:  # noqa: ANN401 - a functio
 
 
 def test_a_setting_between_the_cells_says_why_there_is_no_ring(page: Any) -> None:  # noqa: ANN401 - a function
-    told = "No ring: the map has no cell for boost scale 0.15. The figures above are of it."
+    told = "No ring: the map has no cell for this boost scale. The figures above are of it."
     assert told in [caption.value for caption in page(org="org_a", boost="0.15").caption]
     assert not any(caption.value.startswith("No ring") for caption in page(org="org_a", boost="0.1").caption)
 
@@ -231,7 +231,7 @@ def test_the_line_to_copy_gives_the_figures_shown(cluster: Cluster, demo_databas
         opened(test)
         seen, line = figures(test), shlex.split(test.code[0].value)
         ringless = [caption.value for caption in test.caption if caption.value.startswith("No ring")]
-    named = {"0.7": "λ 0.7", "0.3": "boost scale 0.3"}.get(turned.get("lam") or turned.get("boost", ""))
+    named = {"0.7": "this λ", "0.3": "this boost scale"}.get(turned.get("lam") or turned.get("boost", ""))
     assert ringless == ([f"No ring: the map has no cell for {named}. The figures above are of it."] if named else [])
     run = jobs(*line[3:], "--json", DATABASE_URL=address)
     assert (run.returncode, run.stderr) == (0, "")
