@@ -9,7 +9,7 @@ from controls.overview.matrix import CELLS
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-BEFORE = 165 + 75  # the name and "Open"
+BEFORE = 138 + 55  # the name and "Open"
 HEADER, ROW = 35, 38
 USUAL_ROW = 35  # where a table sets no height
 LONG = 90_000  # milliseconds that a page of a large store may take on a busy machine

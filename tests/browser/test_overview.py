@@ -118,7 +118,7 @@ class TestAddress:
         box = table.bounding_box()
         assert box is not None
         # The table is drawn on a canvas: "Open" stands in the second column, the first row below the header.
-        page.mouse.click(box["x"] + 202, box["y"] + 55)
+        page.mouse.click(box["x"] + 165, box["y"] + 55)
         expect(page).to_have_url(re.compile(r"org=org_[ab]"))
         visit.settled()
         expect(page.locator(SENTENCE).first).to_contain_text(re.compile("Acme|Birch"))
@@ -223,8 +223,8 @@ class TestHostileTexts:
             assert session.bodies("exception") == []
             alerts = session.bodies("alert")
             if number:  # only the first has a retrieval
-                assert alerts[0].startswith("Nothing was ever stored here: no observation, no session, no retrieval.")
-                assert alerts[1:] == ["No retrievals in this scope. Choose a longer window or another organization."]
+                (alert,) = alerts
+                assert alert.startswith("Nothing was ever stored here: no observation, no session, no retrieval.")
 
     @pytest.mark.long
     @pytest.mark.parametrize("number", [2, 20, 25, 31, 46, 56])
