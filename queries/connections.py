@@ -78,6 +78,8 @@ class DeadlineConnection(psycopg.Connection[Any]):
 class PeakPool(QueuePool):
     """A pool that remembers the most connections that were in use at once, and when: a moment shows hardly any."""
 
+    _sqla_logger_namespace = "sqlalchemy.pool.impl.QueuePool"  # named after our module it would log as we do, at info
+
     def __init__(self, *given: Any, **options: Any) -> None:  # noqa: ANN401 - the pool's own
         super().__init__(*given, **options)
         self.most = 0

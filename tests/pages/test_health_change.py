@@ -79,7 +79,7 @@ class TestAgainstPandas:
             ),
             "Lost retrievals": float(lost.mean()),
         }
-        with health(address, org="org_a") as test:
+        with health(address, org="org_a", digits="all") as test:
             assert not test.exception
             found = table(test, "checks").set_index("check")
         for label, value in expected.items():
