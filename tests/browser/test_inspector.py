@@ -145,7 +145,7 @@ def test_the_settings_stand_beside_the_picture_or_below_it(browser: Browser, ser
     (picture,), (settings,) = boxes(page, ".st-key-picture"), boxes(page, ".st-key-pipeline")
     assert picture["width"] > 440
     assert settings["width"] >= 265
-    assert (settings["top"] >= picture["bottom"]) == (width < 1400)
+    assert (settings["top"] >= picture["bottom"]) == (width < 1250)
     # slanted by 60 degrees two names are apart if their anchors are further than a line of text, divided by the sine
     names = boxes(page, f"{BUMP} .xtick text")
     assert len(names) == 13
