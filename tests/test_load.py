@@ -70,7 +70,7 @@ def test_a_crowd_is_served_without_a_fault(
 def test_a_rerun_costs_little_computing(server: AppServer) -> None:
     """LOAD-4: 20 reruns a second are 50 ms of computing each, which a busy machine makes no longer, unlike the clock.
 
-    Against a page that says one word, which is what Streamlit itself costs, 16 to 19 times as much was measured; with
+    Against a page that says one word, which is what Streamlit itself costs, 16 to 21 times as much was measured; with
     Streamlit's collection of garbage left as it is, it is more than 30.
     """
     found = of_capacity(server, seconds=10)
