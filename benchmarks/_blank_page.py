@@ -1,16 +1,15 @@
-"""A page that says one word: what a rerun costs before a page does anything; imports are settled as in ours."""
-
-import gc
+"""A page that says one word: what a rerun costs before a page does anything; memory is tidied as in ours."""
 
 import streamlit as st
 
+from controls.garbage import Collection
+
 
 @st.cache_resource(show_spinner=False)
-def settle() -> None:
-    """The same as the application does, once."""
-    gc.collect()
-    gc.freeze()
+def garbage() -> Collection:
+    """The same as the application's."""
+    return Collection()
 
 
-settle()
 st.text("blank")
+garbage().tidy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import logging
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from analysis.replay.flags import flag_flip
 from analysis.replay.outcomes import outcomes
 from analysis.replay.realised import realised
 from analysis.voices import heard, stored_voices
+from controls.garbage import Collection
 from jobs.worker_pool import WorkerPool
 from queries import embedded
 from queries.engine import AGGREGATE, LIST, Store, make_engine
@@ -292,7 +292,6 @@ def may_write() -> bool:
 
 
 @st.cache_resource(show_spinner=False)
-def settle_memory() -> None:
-    """Take imports out of the garbage collector's sight, once: walking them after every run costs more than a page."""
-    gc.collect()
-    gc.freeze()
+def garbage() -> Collection:
+    """This process's collector, from its first run on."""
+    return Collection()

@@ -41,4 +41,4 @@ else:
         config=QUIET,
         alt="Retrievals per day, split by whether feedback changed the top 5",
     )
-summary.table(rows, len(now), scope)
+summary.table(rows, len(now))

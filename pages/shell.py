@@ -55,7 +55,7 @@ def main() -> None:
     st.logo(LOGO, icon_image=ICON, size="large")
     st.set_page_config(page_title="Rankscope", page_icon=ICON, layout="wide")
     st.html(Path(__file__).with_name("contrast.css"))
-    loading.settle_memory()
+    garbage = loading.garbage()
     pages: Pages = {
         section: {st.Page(entry.script, title=entry.title, icon=entry.icon): entry for entry in entries}
         for section, entries in SECTIONS.items()
@@ -76,6 +76,7 @@ def main() -> None:
         except StoreError as error:
             run.failed_with(error)
             messages.failed(error)
+    garbage.tidy()
 
 
 main()

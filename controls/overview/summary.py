@@ -80,13 +80,13 @@ def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> No
     compared(then["retrievals"], scope.days)
 
 
-def table(shown: pd.DataFrame, every: int, scope: Scope) -> None:
+def table(shown: pd.DataFrame, every: int) -> None:
     """One row per organization; its button moves the scope there, and each cell of the matrix opens its page."""
     if every > len(shown):
         st.caption(f"The {number(len(shown))} most active of {number(every)} organizations; the figures count all.")
     orgs = tuple(shown["id"])
     st.dataframe(
-        shown if scope.org is None else shown.drop(columns="open"),
+        shown,
         hide_index=True,
         row_height=38,
         key="organizations",
@@ -142,7 +142,7 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
     return pd.DataFrame(
         {
             "organization": overview["name"],
-            "open": "Open",
+            **({"open": "Open"} if scope.org is None else {}),
             **buttons,
             # of a log that is drawn from: none was drawn, and there are some
             "retrievals": overview["retrievals"].mask((overview["retrievals"] == 0) & overview["newest"].notna()),
