@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NAMES = ("org", "project", "window", "from", "to")
 ALL = ""
+DAYS = {"From": "from", "To": "to"}
 WINDOWS = {"7d": "7d", "30d": "30d", "90d": "90d", "custom": "Custom"}
 DEFAULT_WINDOW = "30d"
 LONGEST_WINDOW = timedelta(days=365)  # from its first day to its last
@@ -84,8 +85,11 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
             required=True, **start,
         )  # fmt: skip
 
+    unread = ["Window"] if said is None else []
+    if window == "custom":
+        unread += [label for label, name in DAYS.items() if name in st.query_params and _said_day(name) is None]
     if shown:
-        messages.ignored_in_link(["Window"] if said is None else [])
+        messages.ignored_in_link(unread)
     with st.sidebar:
         if shown:
             _show("window", window, draw, start="default")
@@ -98,12 +102,17 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
         return max(first, last - LONGEST_WINDOW), last
 
 
-def _day(label: str, name: str, default: date, today: date, shown: bool) -> date:  # noqa: FBT001 - as above
-    said = st.query_params.get(name, default.isoformat())
+def _said_day(name: str) -> date | None:
+    """The day that the address says, ``None`` where it is silent or says no day."""
     try:
-        chosen = max(EARLIEST, min(date.fromisoformat(said), today))
+        return date.fromisoformat(st.query_params.get(name, ""))
     except ValueError:
-        chosen = default
+        return None
+
+
+def _day(label: str, name: str, default: date, today: date, shown: bool) -> date:  # noqa: FBT001 - as above
+    said = _said_day(name) or default
+    chosen = max(EARLIEST, min(said, today))
 
     def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
         return st.date_input(
@@ -113,8 +122,8 @@ def _day(label: str, name: str, default: date, today: date, shown: bool) -> date
     if not shown:
         return chosen
     _show(name, chosen, draw, start="value")
-    if chosen.isoformat() != said:
-        st.caption(f"The day in this link cannot be shown; showing {chosen:%Y-%m-%d}.")
+    if chosen != said:
+        st.caption(f"There are no figures of {said.isoformat()}; showing {chosen.isoformat()}.")
     return chosen
 
 

@@ -162,9 +162,27 @@ class TestScope:
             before = "the day before" if days == 1 else f"the {days} days before"
             assert before in compared(test)
 
-    def test_a_window_that_cannot_be_is_told_like_every_other_part_of_a_link(self, address: str) -> None:
-        with application(address, window="forever") as test:
-            assert "Not understood in this link, and ignored: Window." in alerts(test.run())[0]
+    @pytest.mark.parametrize(
+        ("parameters", "told"),
+        [
+            ({"window": "forever"}, "Window"),
+            ({"window": "custom", "from": "rubbish", "to": "2026-01-31"}, "From"),
+            ({"window": "custom", "from": "2026-02-30", "to": ""}, "From, To"),
+        ],
+    )
+    def test_a_window_that_cannot_be_is_told_like_every_other_part_of_a_link(
+        self, address: str, parameters: dict[str, str], told: str
+    ) -> None:
+        with application(address, **parameters) as test:
+            assert f"Not understood in this link, and ignored: {told}." in alerts(test.run())[0]
+
+    def test_a_day_without_figures_is_told_beside_its_control(self, address: str) -> None:
+        with application(address, window="custom", **{"from": "0001-01-01", "to": "2026-01-31"}) as test:
+            test.run()
+            assert not any("ignored" in told for told in alerts(test))
+            assert "There are no figures of 0001-01-01; showing 1970-01-01." in [
+                each.value for each in test.sidebar.caption
+            ]
 
     def test_a_page_about_all_of_time_shows_no_window_and_keeps_it(self, address: str) -> None:
         with application(address, window="7d") as test:
