@@ -34,27 +34,33 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
 
 
 def main(scope: Scope, principal: Principal) -> None:
-    """Figures, the alert that was opened, the worklist below its filters, and how it went over time."""
+    """Figures and filters, the worklist, the alert that was opened below it, and how it went over time.
+
+    While one is open the list is low and what stands above it folded: a click then opens it in sight, and so does a
+    link or a key.
+    """
     messages.ignored_in_link(filters.ignored())
     searched = searching.search(scope, filters.threshold())
     if searched is None:
         return
-    top, opened_place = st.container(), st.container()
-    agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
-    wanted = filters.choose(agent for agent in agents if agent)
+    opened = filters.opened()
+    top = st.container()
+    with st.container() if opened is None else st.expander("Figures and filters"):
+        figures_place = st.container()
+        agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
+        wanted = filters.choose(agent for agent in agents if agent)
     found = gather(scope, searched, wanted, datetime.now(UTC))
     with top:
         head.trust(found)
         reports.way_to_reports()
+    with figures_place:
         head.figures(found)
-    opened = filters.opened()
-    if opened is not None:
-        with opened_place:  # on top: whoever opened it by a link or a key need not look for it
-            draw_opened(found, opened, principal)
     if found.listed:
         worklist.worklist(found)
     else:
         drift_messages.no_alerts(filtered=bool(found.every))
+    if opened is not None:
+        draw_opened(found, opened, principal)
     trends.draw_trends(found)
     trends.draw_precision(found)
     reports.of_page(found, principal)

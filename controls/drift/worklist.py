@@ -32,7 +32,7 @@ SNIPPET = 300  # characters of a statement in the list
 SEEN, AHEAD = 40, 20  # of which so many are seen at once, and so many stand before the words that matter
 LONGEST_WORD = 22  # characters of an evidence word in the list
 ROW, HEAD = 35, 38  # pixels
-HEIGHT = 668
+HEIGHT, LOW = 668, 178  # of the list by itself, and above an alert that is open
 SIGNS = {
     "new": "● new",
     "acknowledged": "◐ acknowledged",
@@ -106,7 +106,7 @@ def worklist(found: Drift) -> None:
         shown,
         hide_index=True,
         key=f"worklist_{page}",
-        height=min(HEIGHT, HEAD + ROW * len(rows)),
+        height=min(HEIGHT if chosen is None else LOW, HEAD + ROW * len(rows)),
         column_config={
             "open": st.column_config.ButtonColumn(
                 "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
