@@ -11,7 +11,7 @@ from analysis.inspector.inspection import standings, way_of
 from charts.bump import bump
 from charts.look import QUIET
 from charts.waterfall import waterfall
-from controls import loading, messages
+from controls import knobs, loading, messages
 from controls.inspector import compare, inspection, pins, pipeline, question, why_not
 from controls.view import view
 from retrieval.retrieve import rank_recollection
@@ -38,7 +38,7 @@ WITHOUT_CANDIDATES = ("why", "pins")
 
 def inspect(asked: question.Asked) -> None:
     """Recall, rank and draw one question."""
-    picture, settings = inspection.beside_settings(pipeline.ignored())
+    picture, settings = inspection.beside_settings([*pipeline.ignored(), *knobs.ignored([compare.TOP])], PANELS)
     own = loading.memory()
     with settings:
         chosen = pipeline.choose(asked, own.scorer)

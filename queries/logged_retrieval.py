@@ -32,7 +32,7 @@ class LoggedRow:
     work_type: str | None
     query_text: str
     at: datetime | None
-    weighting_enabled: bool
+    weighting_enabled: bool | None
     observation_id: str
     unweighted_rank: int | None
     weighted_rank: int | None

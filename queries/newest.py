@@ -14,7 +14,7 @@ from queries.aggregation_input import ACTIVE, LIMIT, LONGEST
 from queries.engine import AGGREGATE
 from queries.moments import datable, datable_microseconds
 from queries.replay.shown import named
-from queries.shape import columns
+from queries.shape import keeps
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
@@ -55,7 +55,7 @@ class NewestOfScope:
 
     def ask(self, connection: Connection) -> Newest:
         """The rows inside a snapshot that is already open; a store without our schema has kept no fingerprints."""
-        kept = "simhashes" in columns(connection, own_schema.ours.schema or "")
+        kept = keeps(connection, "simhashes")
         rows = [NewestRow(*row) for row in connection.execute(self.statement(kept_hashes=kept))]
         active, as_of = connection.execute(select(self._counted(), func.now())).one()
         return Newest(rows, active, as_of)

@@ -82,7 +82,7 @@ class SessionKey:
         mine = (logs.c.org_id == self.org_id, logs.c.session_id == self.session_id)
         given = select(func.unnest(logs.c.observation_ids)).where(*mine)
         wanted = (table.c.org_id == self.org_id, table.c.id.in_(given))
-        both = (table.c.id, table.c.weight)
+        both = (table.c.id, func.coalesce(table.c.weight, 1.0))  # as every ranking reads it
         locked = select(*both).where(*wanted).order_by(table.c.id).with_for_update(key_share=True)
         return [GivenObservation(*row) for row in connection.execute(locked)]
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.drift.pairs import checked_pairs
-from controls.access import NotAllowedError, require
+from controls.as_operator import change_as_operator
 from controls.drift.triage import ALERTS
 from controls.loading import may_write, own_columns, store
 from controls.messages import counted
@@ -17,13 +17,12 @@ from queries.aggregation_input import OppositionPairs
 from queries.drift.kept import kept
 from queries.drift.opposing import LONGEST, PairError, PairsEntry, SetPairs, changes, digest
 from queries.engine import LIST
-from queries.once import Outcome, make
-from queries.scope import Reach
 from ranking import DEFAULT_PAIRS
 
 if TYPE_CHECKING:
     from controls.access import Principal
     from queries.drift.opposing import Pairs
+    from queries.once import Outcome
     from queries.scope import Scope
 
 TOLD = "pairs_told"
@@ -100,12 +99,9 @@ def _clicked(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID
 
 def save(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID) -> Outcome[PairsEntry]:
     """Replace the pairs in the name of whoever asks; the role is asked of the store anew."""
-    try:
-        principal = require("operator", org)
-    except NotAllowedError as error:
-        return Outcome("refused", f"Nothing was saved. {error}")
-    change = SetPairs(org, seen, new, shown, DEFAULT_PAIRS, request, principal.name)
-    return make(store(), Reach((org,)), change)
+    return change_as_operator(
+        org, lambda actor: SetPairs(org, seen, new, shown, DEFAULT_PAIRS, request, actor), "Nothing was saved"
+    )
 
 
 def _told(org: str) -> None:

@@ -13,15 +13,15 @@ import streamlit as st
 from analysis.drift.standing import found_up_to
 from analysis.drift.weighing import SPOKEN, STORED
 from controls import glossary
-from controls.access import NotAllowedError, require
+from controls.as_operator import change_as_operator
 from controls.drift import messages
 from controls.drift.worklist import SIGNS, neighbours, open_alert, state_of
 from controls.loading import may_write, store
 from controls.messages import MISSING, number
 from queries.drift.triaging import LONGEST_NOTE, LONGEST_OWNER, SetTriage, TriageEntry, history
 from queries.engine import LIST
-from queries.once import Outcome, make
-from queries.scope import Reach, is_storable
+from queries.once import Outcome
+from queries.scope import is_storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,10 +180,6 @@ def decide(
     A snooze lasts ``days`` from now; without them it ends when it would have ended.
     """
     org, one, threshold, request, _ = seen
-    try:
-        principal = require("operator", org)
-    except NotAllowedError as error:
-        return Outcome("refused", f"Nothing was saved. {error}")
     if not is_storable(note) or not is_storable(owner or ""):
         return Outcome("refused", "Nothing was saved: the note or owner holds a character that cannot be stored.")
     note = note.strip()
@@ -195,13 +191,16 @@ def decide(
     until = one.triage.snoozed_until if state == "snoozed" else None
     if days is not None:
         until = datetime.now(UTC) + timedelta(days=days)
-    # an alert that was found at one threshold alone may well be found at higher ones
-    up_to = one.most if one.most > one.least else found_up_to(store(), org, one)
-    change = SetTriage(
-        org, one.fingerprint, one.triage.version, STORED.get(state, state), request, principal.name,
-        one.older.id, one.newer.id, one.kind.value, up_to, threshold, verdict, owner, note, until,
-    )  # fmt: skip
-    return make(store(), Reach((org,)), change)
+
+    def change(actor: str) -> SetTriage:
+        # an alert that was found at one threshold alone may well be found at higher ones
+        up_to = one.most if one.most > one.least else found_up_to(store(), org, one)
+        return SetTriage(
+            org, one.fingerprint, one.triage.version, STORED.get(state, state), request, actor,
+            one.older.id, one.newer.id, one.kind.value, up_to, threshold, verdict, owner, note, until,
+        )  # fmt: skip
+
+    return change_as_operator(org, change, "Nothing was saved")
 
 
 def _told(found: Drift, one: Listed, *, decides: bool) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from controls import glossary, messages
-from controls.access import NotAllowedError, require
 from controls.address import say
+from controls.as_operator import change_as_operator
 from controls.flags.preview import in_a_line, link_to_verdict
 from controls.loading import store
 from queries.flags.change import LONGEST_REASON, SetFlag, is_outside
 from queries.flags.registry import known_flag
-from queries.once import Outcome, make, settle
+from queries.once import Outcome, settle
 from queries.scope import Reach, is_storable
 
 if TYPE_CHECKING:
@@ -128,11 +128,7 @@ def send(staged: list[Staged], reason: str) -> Sent:
 
 
 def _apply(staged: Staged, reason: str) -> Outcome[FlagEntry]:
-    try:
-        principal = require("operator", staged.org_id)
-    except NotAllowedError as error:
-        return Outcome("refused", f"Nothing was changed. {error}")
-    return make(store(), Reach((staged.org_id,)), staged.said(reason, principal.name))
+    return change_as_operator(staged.org_id, lambda actor: staged.said(reason, actor))
 
 
 def show_outcomes() -> None:

@@ -14,6 +14,7 @@ from charts.compared import shortened, side_by_side
 from charts.look import QUIET
 from controls import glossary, loading, working
 from controls.inspector.pipeline import LABELS
+from controls.knobs import Knob
 from controls.links import open_column
 from controls.messages import MISSING
 from controls.observations import PAGE
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from analysis.inspector.compared import Compared
-    from controls.inspector.pipeline import Chosen as Present
+    from controls.inspector.pipeline import Chosen
     from controls.inspector.question import Asked
     from retrieval.pipelines import Pipeline
     from retrieval.retrieve import Memory, Retrieval
@@ -36,20 +37,21 @@ if TYPE_CHECKING:
 
 OTHERS = 3
 K, MOST_K = 10, 50
-TOP = "top"  # in the address; k is a knob of the pipeline there
+# k is a knob of the pipeline in the address
+TOP = Knob("top", "Top k", tuple(map(str, range(1, MOST_K + 1))), str(K), glossary.COMPARED_TOP_K)
 LETTERS = "ABCD"
 CHIP = 44
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ComparedWith:
     """What the address asks to compare with: pipelines by the text that named them, and what could not be read."""
 
     pipelines: dict[str, Pipeline]
     faults: tuple[str, ...]
 
 
-def panel(found: Retrieval, asked: Asked, memory: Memory, present: Present) -> None:
+def panel(found: Retrieval, asked: Asked, memory: Memory, present: Chosen) -> None:
     """Choose pipelines and k, then lists side by side, how far they agree, and what enters and leaves the block.
 
     Every pipeline is asked what the present one is: a preset is fitted to the same organization and work, and who says
@@ -79,7 +81,7 @@ def panel(found: Retrieval, asked: Asked, memory: Memory, present: Present) -> N
     _flips(result, labels)
 
 
-def read_address(said: Sequence[str], fit: Fit = lambda stages: stages) -> Chosen:
+def read_address(said: Sequence[str], fit: Fit = lambda stages: stages) -> ComparedWith:
     """The pipelines that ``vs`` names, each a preset or a pipeline's text, repeated or with commas between.
 
     A preset is fitted as the present pipeline was; a text means every number in it.
@@ -98,12 +100,12 @@ def read_address(said: Sequence[str], fit: Fit = lambda stages: stages) -> Chose
             pipelines[text] = stages
     if len(pipelines) > OTHERS:
         faults.append(f"Not compared: expected {OTHERS} pipelines at most, found {len(pipelines)}.")
-    return Chosen(dict(list(pipelines.items())[:OTHERS]), tuple(faults))
+    return ComparedWith(dict(list(pipelines.items())[:OTHERS]), tuple(faults))
 
 
-def _choose(found: Retrieval, fit: Fit) -> tuple[Chosen, int]:
+def _choose(found: Retrieval, fit: Fit) -> tuple[ComparedWith, int]:
     said = [part for text in st.query_params.get_all("vs") for part in text.split(",") if part.strip()]
-    chosen, k = read_address(said, fit), _k(st.query_params.get(TOP))
+    chosen, k = read_address(said, fit), int(TOP.value)
     picked = [LABELS.get(text.upper(), text) for text in list(dict.fromkeys(said))[: OTHERS + 1]]
     # The address is the state: the controls show it, and their callbacks change it.
     st.session_state["pick_vs"] = picked
@@ -121,12 +123,8 @@ def _choose(found: Retrieval, fit: Fit) -> tuple[Chosen, int]:
         placeholder="Presets, or a pipeline pasted as text",
         help=glossary.COMPARE_WITH,
     )
-    right.number_input("Top k", 1, MOST_K, key="pick_k", on_change=_picked_k, help=glossary.COMPARED_TOP_K)
+    right.number_input(TOP.label, 1, MOST_K, key="pick_k", on_change=_picked_k, help=TOP.explained)
     return chosen, k
-
-
-def _k(said: str | None) -> int:
-    return min(max(int(said), 1), MOST_K) if said is not None and said.isascii() and said.isdecimal() else K
 
 
 def _picked_pipelines() -> None:
@@ -139,11 +137,7 @@ def _picked_pipelines() -> None:
 
 
 def _picked_k() -> None:
-    k = st.session_state["pick_k"]
-    if k in (None, K):
-        st.query_params.pop(TOP, None)
-    else:
-        st.query_params[TOP] = str(k)
+    TOP.say(str(st.session_state["pick_k"]))
 
 
 def _label(text: str) -> str:

@@ -15,6 +15,8 @@ from controls.opening import choose_to_open
 from ranking.pair_scorer import ScorerUsed
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from streamlit.delta_generator import DeltaGenerator
 
     from analysis.inspector.inspection import Neighbour
@@ -34,12 +36,14 @@ NONE_BELOW = "nothing stands below it"
 WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by vector and keywords"}
 
 
-def beside_settings(ignored: list[str]) -> tuple[DeltaGenerator, DeltaGenerator]:
+def beside_settings(ignored: list[str], panels: Container[str]) -> tuple[DeltaGenerator, DeltaGenerator]:
     """The place of the picture and that of the pipeline's settings: beside it, or below it in a narrow window.
 
     What the address says and nobody could read is told above both.
     """
-    messages.ignored_in_link(ignored)
+    named = address.said("show")
+    unknown = address.not_understood({"show": ("Panel", named if named in panels else None)})
+    messages.ignored_in_link([*ignored, *unknown])
     thirds = st.grid(3, min_column_width=NARROWEST)
     picture = thirds.cell(column_span=2).container(key="picture")
     return picture, thirds.cell().container(key="pipeline").container(height=TALL, border=True)

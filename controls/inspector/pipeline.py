@@ -108,9 +108,15 @@ def choose(asked: Asked, own: PairScorer) -> Chosen:
 
 
 def ignored() -> list[str]:
-    """What the address names as the pipeline and nobody knows."""
-    named = address.said(PRESET)
-    return address.not_understood({PRESET: ("pipeline", named if named in PRESETS else None)})
+    """What the address says of the pipeline as a whole and nobody knows; its knobs are told beside them."""
+    named, scorer = address.said(PRESET), address.said("scorer")
+    return address.not_understood(
+        {
+            PRESET: ("pipeline", named if named in PRESETS else None),
+            threshold.BITS: ("SimHash bits", threshold.understood()),
+            "scorer": ("Pairs are scored by", scorer if scorer in (LEXICAL, NEURAL) else None),
+        }
+    )
 
 
 def _reset(base: Pipeline) -> None:

@@ -83,7 +83,8 @@ def _as_logged(logged: pd.DataFrame, query: str, flags: Flags) -> Asked:
     project, work, at = (None if pd.isna(first[name]) else first[name] for name in ("project_id", "work_type", "at"))
     session = AgentSession(str(first["org_id"]), None, project, work)
     when = "at a time that was not logged" if at is None else f"of {at:%-d %b %Y %H:%M} UTC"
-    weighting = "on" if first["weighting_enabled"] else "off"
+    enabled = first["weighting_enabled"]
+    weighting = "of unknown state" if pd.isna(enabled) else "on" if enabled else "off"
     st.caption(
         f"The logged retrieval {when}: {messages.counted(len(logged), 'candidate')}, weighting {weighting} then. "
         "Shown is what would be recalled now, with ages as of that moment; the logged places stand beside it."

@@ -17,9 +17,15 @@ OF_THE_PASS = (
 
 def said() -> int | None:
     """The threshold the address asks for; None where that is the last pass's own, or no threshold at all."""
+    bits = understood()
+    return None if bits == LAST_PASS else bits
+
+
+def understood() -> int | None:
+    """The threshold the address names, if the slider has it."""
     text = address.said(BITS) or ""
-    bits = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST)) else LAST_PASS
-    return None if bits == LAST_PASS or bits > MOST else bits
+    bits = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST)) else MOST + 1
+    return bits if bits <= MOST else None
 
 
 def choose() -> None:

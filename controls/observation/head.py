@@ -81,6 +81,8 @@ def figures(found: Dossier) -> None:
     judged = int(totals["accepted"] + totals["rejected"] + totals["rework"])
     moved = (
         f"{float(weight) - float(steps['previous_weight'].iloc[-1]):+.3g} since first"
+        if len(steps) and not pd.isna(weight)
+        else None
         if len(steps)
         else "no outcome yet"
     )

@@ -14,6 +14,7 @@ from sqlalchemy.types import Uuid
 from queries import own_schema, schema
 from queries.aggregation_input import LONGEST
 from queries.moments import datable_microseconds
+from queries.shape import keeps
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -101,8 +102,12 @@ class StoredForClusters:
         )
 
     def read(self, connection: Connection) -> StoredVoices:
-        """The observations, in no particular order; one without a readable time has never existed."""
-        rows = [row for row in connection.execute(self.statement()).all() if row[3] is not None]
+        """The observations, in no particular order; one without a readable time has never existed.
+
+        A store without our schema has kept no fingerprints.
+        """
+        kept = keeps(connection, "simhashes")
+        rows = [row for row in connection.execute(self.statement(kept_hashes=kept)).all() if row[3] is not None]
         ids, project, agent, created, simhash, tokens, texts = list(zip(*rows, strict=True)) or [()] * 7
         unhashed = tuple(place for place, hashed in enumerate(simhash) if hashed is None)
         return StoredVoices(

@@ -14,6 +14,7 @@ from controls.access import Principal
 from controls.drift import pairs, triage
 from queries.aggregation_input import OppositionPairs
 from queries.drift.opposing import digest
+from queries.errors import StoreError
 from queries.scope import Reach
 from ranking import DEFAULT_PAIRS
 from tests import sample
@@ -247,6 +248,23 @@ def test_a_viewer_is_refused_in_the_write_itself(
     assert owner.execute("select count(*) from rankscope.drift_triage").fetchone() == (0,)
     with store.reading(Reach(("org_a",))) as snapshot:
         assert OppositionPairs("org_a").ask(snapshot) == ()
+
+
+def test_a_store_that_cannot_tell_who_asks_is_an_outcome_of_every_change(
+    address: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A button's callback runs outside the page, so nothing may be raised there."""
+    one = worst(store)
+
+    def asked() -> Principal:
+        raise StoreError("lost", "The database is not answering.")
+
+    monkeypatch.setattr("controls.access.current_principal", asked)
+    with application(address):
+        told = triage.decide(("org_a", one, 0.5, uuid4(), "v"), "acknowledged", None)
+        saved = pairs.save("org_a", digest(()), (("hot", "cold"),), DEFAULT_PAIRS, uuid4())
+    assert (told.kind, saved.kind) == ("failed", "failed")
+    assert told.sentence == saved.sentence == "Nothing was saved. The database is not answering."
 
 
 def test_without_tables_of_our_own_alerts_are_read_only(page: Any, owner: Owner, store: Store) -> None:  # noqa: ANN401 - a function

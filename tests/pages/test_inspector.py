@@ -182,12 +182,15 @@ class TestFigures:
         assert test.code[-1].value == "\n".join(found.text.splitlines()[:2])
         assert "First not to fit: № 3" in said(test)
 
-    def test_an_unknown_pipeline_in_a_link_is_told_above_the_picture(self, address: str) -> None:
-        test = opened(address, org="acme", q=QUESTION, preset="NOPE")
+    def test_what_a_link_says_and_cannot_be_is_told_above_the_picture(self, address: str) -> None:
+        unreadable = {"preset": "NOPE", "bits": "99", "scorer": "tarot", "top": "9" * 5000, "show": "cellar"}
+        test = opened(address, org="acme", q=QUESTION, **unreadable)
+        told = "pipeline, SimHash bits, Pairs are scored by, Top k, Panel"
         assert [each.value for each in test.warning] == [
-            "Not understood in this link, and ignored: pipeline. The default is shown instead."
+            f"Not understood in this link, and ignored: {told}. The default is shown instead."
         ]
-        assert opened(address, org="acme", q=QUESTION, preset="LIVE").warning.len == 0
+        sound = {"preset": "LIVE", "bits": "3", "scorer": "lexical", "top": "10", "show": "compare"}
+        assert opened(address, org="acme", q=QUESTION, **sound).warning.len == 0
 
 
 class TestOpened:
@@ -303,6 +306,14 @@ class TestLogged:
         table = test.dataframe[0].value
         assert sorted(table["logged"].dropna()) == [1, 2, 3]
         assert table["given"].sum() == 2
+
+    @pytest.mark.parametrize(("stored", "told"), [(True, "on"), (False, "off"), (None, "of unknown state")])
+    def test_it_tells_how_weighting_stood(
+        self, address: str, owner: Owner, retrieval: str, *, stored: bool | None, told: str
+    ) -> None:
+        owner.execute("alter table retrieval_ab_logs alter column weighting_enabled drop not null")
+        owner.execute("update retrieval_ab_logs set weighting_enabled = %s", (stored,))
+        assert f"weighting {told} then" in said(opened(address, org="acme", retrieval=retrieval))
 
     def test_its_organization_is_entered(self, address: str, retrieval: str) -> None:
         with application(address, retrieval=retrieval) as test:

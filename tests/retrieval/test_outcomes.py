@@ -126,6 +126,15 @@ class TestRecorded:
         unusable = owner.execute("select count(*) from observation_weight_history where new_weight = 'NaN'")
         assert unusable.fetchone() == (0,)
 
+    def test_a_weight_that_was_never_written_is_one(
+        self, memory: Store, owner: Owner, observations: list[UUID]
+    ) -> None:
+        owner.execute("alter table observations alter weight drop not null")
+        owner.execute("update observations set weight = null where id = %s", (observations[0],))
+        add_session(owner, "s", observations[:1])
+        (change,) = record_outcome(memory, "org_a", "s", "rejected").changes
+        assert (change.before, change.after) == (1.0, 0.85)
+
     def test_what_this_process_has_still_to_log_counts(
         self, memory: Store, owner: Owner, observations: list[UUID]
     ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from controls.inspector.compare import MOST_K, OTHERS, K, _k, read_address
+from controls.inspector.compare import OTHERS, K, read_address
 from ranking.comparison import kendall_tau_b, rank_biased_overlap
 from ranking.presets import FULL, LIVE, MEMINI, PRESETS
 from ranking.relevance import Head, Relevance
@@ -90,12 +90,6 @@ class TestAddress:
     def test_no_text_breaks_it(self, text: str) -> None:
         assert read_address([text]).pipelines == {}
 
-    @pytest.mark.parametrize(
-        ("said", "k"), [(None, K), ("5", 5), ("0", 1), ("999999", MOST_K), ("-3", K), ("x", K), ("٣", K), ("", K)]
-    )
-    def test_k_stays_within_its_limits(self, said: str | None, k: int) -> None:
-        assert _k(said) == k
-
 
 class TestPanel:
     def test_nothing_chosen_says_what_to_do(self, address: str) -> None:
@@ -104,6 +98,16 @@ class TestPanel:
         assert not test.exception
         assert "Choose a preset" in test.caption[0].value
         assert not test.get("plotly_chart")
+
+    @pytest.mark.parametrize(
+        ("said", "k"),
+        [("5", 5), ("50", 50), ("0", K), ("51", K), ("9" * 5000, K), ("-3", K), ("x", K), ("٣", K), ("", K)],
+    )
+    def test_k_stays_within_its_limits(self, address: str, said: str, k: int) -> None:
+        with application(address, script=PAGE, top=said) as test:
+            test.run()
+        assert not test.exception
+        assert test.number_input(key="pick_k").value == k
 
     def test_every_figure_is_the_librarys(self, address: str, store: Store) -> None:
         with application(address, PAGE, vs="MEMINI,Relevance~~Head~k~3", top="2", now=NOW.isoformat()) as test:
