@@ -19,6 +19,7 @@ from jobs import (
     pins,
     rank,
     replay,
+    target,
     verify_bundle,
 )
 from queries.embedded import EmbeddedError
@@ -82,6 +83,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     except (
         SettingsError,
         EmbeddedError,
+        target.NotMadeYetError,
+        target.UnknownNameError,
         aggregation.AggregationError,
         contradictions.FileError,
         demo.MakerError,

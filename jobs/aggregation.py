@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jobs.ending import Ending
-from jobs.grant import printable
 from jobs.target import opened
+from jobs.terminal import printable
 from queries.aggregation_input import READING, AggregationScopes
 from queries.aggregation_runs import DropResults, NoteFailure, NoteUnchanged, Standing, claimed, writing
 from queries.errors import StoreError
@@ -36,7 +36,6 @@ AGAIN = 5.0  # seconds until a pass that could not begin is tried again; doubled
 POLITE = 10  # what a process that runs beside the dashboard adds to its niceness
 
 NEEDS_WRITE_LOGIN = "Aggregation writes to schema rankscope: set RANKSCOPE_WRITE_URL to a login that may."
-NOT_MADE_YET = "The embedded store was not made yet: `python -m jobs demo` makes it."
 
 Outcome = Literal["done", "unchanged", "busy", "gone", "failed"]
 
@@ -86,8 +85,6 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     if args.beside is not None:
         os.nice(POLITE)
         settings = replace(settings, database_url=None, write_url=None, data_folder=args.beside)
-    if settings.database_url is None and not settings.data_folder.exists():
-        raise AggregationError(NOT_MADE_YET)
     if settings.database_url is not None and settings.write_url is None:
         raise AggregationError(NEEDS_WRITE_LOGIN)
     reach = EVERYTHING if args.org is None else Reach.of(frozenset(args.org))

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from jobs.terminal import printable
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
@@ -80,7 +82,7 @@ def main(args: argparse.Namespace, _settings: Settings) -> int:
     }
     found = detect_contradictions(columns, threshold=args.threshold)
     for finding in found:
-        print(json.dumps(as_object(finding)) if args.json else printable(as_text(finding, texts)))
+        print(json.dumps(as_object(finding)) if args.json else as_text(finding, texts))
     if not args.json:
         print(summary(found, len(lines)))
     return 0
@@ -159,13 +161,8 @@ def as_text(finding: Contradiction, texts: dict[str | int, str]) -> str:
     sides = []
     for side, label in (("older", finding.older), ("newer", finding.newer)):
         shown = ", ".join(repr(evidence.text) for evidence in finding.evidence if evidence.side == side)
-        sides.append(f"  {side}  {label}: {_short(texts[label])}\n         {shown}")
-    return "\n".join([f"{finding.kind} · severity {finding.severity:.0f} · {finding.rule}", *sides, ""])
-
-
-def printable(text: str) -> str:
-    """A text that any terminal takes: a lone surrogate has no bytes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+        sides.append(f"  {side}  {printable(str(label))}: {printable(_short(texts[label]))}\n         {shown}")
+    return "\n".join([f"{finding.kind} · severity {finding.severity:.0f} · {printable(finding.rule)}", *sides, ""])
 
 
 def _short(text: str) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from jobs.target import opened
+from jobs.target import NotMadeYetError, opened
 from queries.checkup import examine, serves
 from queries.findings import Finding
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from settings import Settings
 
 SIGNS = {"ok": "ok      ", "degraded": "degraded", "missing": "MISSING "}
-NOT_MADE_YET = Finding(
-    "connection", "missing", "The embedded store was not made yet: `python -m jobs demo` makes it.", required=True
-)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,10 +32,11 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
 
 def diagnose(settings: Settings) -> tuple[Finding, ...]:
     """The findings about the settings' store, seen through the login that pages use."""
-    if settings.database_url is None and not settings.data_folder.exists():
-        return (NOT_MADE_YET,)
-    with opened(settings) as store:
-        return examine(store)
+    try:
+        with opened(settings) as store:
+            return examine(store)
+    except NotMadeYetError as error:
+        return (Finding("connection", "missing", str(error), required=True),)
 
 
 def as_text(findings: tuple[Finding, ...]) -> str:

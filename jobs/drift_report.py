@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from jobs.contradictions import share
-from jobs.doctor import NOT_MADE_YET
-from jobs.grant import printable
-from jobs.target import opened
-from queries.engine import LIST
+from jobs.target import opened, refuse_unknown
+from jobs.terminal import printable
 from queries.exports import RecordExport
-from queries.principals import unknown_organizations, unknown_project
-from queries.scope import Reach, Scope, is_storable
+from queries.scope import Reach, Scope
 from settings import VERSION
 
 if TYPE_CHECKING:
@@ -68,8 +65,6 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     from ranking.contradictions import Kind  # noqa: PLC0415
     from reports.pdf import PdfError  # noqa: PLC0415
 
-    if settings.database_url is None and not settings.data_folder.exists():
-        raise DriftReportError(NOT_MADE_YET.sentence)
     wanted = AlertFilter(
         threshold=args.threshold,
         least_severity=args.least_severity,
@@ -79,7 +74,7 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
         since=None if args.since is None else datetime(args.since.year, args.since.month, args.since.day, tzinfo=UTC),
     )
     with opened(settings) as store:
-        _refuse_unknown(store, args.org, args.project)
+        refuse_unknown(store, args.org, args.project)
         try:
             scope = _scope(args)
             written = _write(store, scope.named(_name(store, scope)), wanted, args)
@@ -165,15 +160,6 @@ def _severity(text: str) -> float:
     if not 0 <= number <= SEVEREST:
         raise ValueError(text)
     return number
-
-
-def _refuse_unknown(store: Store, org: str, project: str | None) -> None:
-    """Nothing found would be the answer for a mistyped name, too."""
-    with store.reading(Reach.of(frozenset({org})), LIST, name="drift report") as connection:
-        if not is_storable(org) or unknown_organizations(connection, (org,)):
-            raise DriftReportError(f"no such organization: {printable(org)}")
-        if project is not None and (not is_storable(project) or unknown_project(connection, org, project)):
-            raise DriftReportError(f"no such project in {printable(org)}: {printable(project)}")
 
 
 def _name(store: Store, scope: Scope) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jobs.target import owned
+from jobs.terminal import printable
 from queries.principals import ROLES, GrantRole, RevokeRole, granted_roles, unknown_organizations
 from queries.scope import is_storable
 
@@ -82,8 +83,3 @@ def in_words(row: GrantedRole) -> str:
 def reach_in_words(orgs: tuple[str, ...] | None) -> str:
     """The organizations by id, or that it is every one."""
     return "every organization" if orgs is None else ", ".join(map(printable, orgs)) or "no organization"
-
-
-def printable(text: str) -> str:
-    """Text for a terminal: controls, also those that reverse the reading direction, appear as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobs import ranked_by
-from jobs.doctor import NOT_MADE_YET
-from jobs.grant import printable
 from jobs.target import opened
+from jobs.terminal import printable
 from queries.engine import LIST
 from queries.principals import unknown_organizations
 from queries.scope import Reach, is_storable
@@ -49,8 +48,6 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
         given = None if args.file is None else from_json(_text(args.file), args.org)
     except (ValueError, PinsError) as error:
         args.refuse(printable(str(error)))
-    if settings.database_url is None and not settings.data_folder.exists():
-        raise PinsError(NOT_MADE_YET.sentence)
     with opened(settings) as store:
         if not _is_known(store, args.org):
             args.refuse(f"no such organization: {printable(args.org)}")

@@ -6,17 +6,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jobs import ranked_by
-from jobs.doctor import NOT_MADE_YET
-from jobs.grant import printable
-from jobs.target import opened
-from queries.engine import LIST
-from queries.principals import unknown_organizations, unknown_project
-from queries.scope import Reach, is_storable
+from jobs.target import opened, refuse_unknown
 
 if TYPE_CHECKING:
     import argparse
 
-    from queries.engine import Store
     from settings import Settings
 
 
@@ -47,24 +41,13 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     except ValueError as error:
         raise RankError(str(error)) from error
     session = AgentSession(args.org, project_id=args.project, work_type=args.work_type)
-    if settings.database_url is None and not settings.data_folder.exists():
-        raise RankError(NOT_MADE_YET.sentence)
     with opened(settings) as store:
-        _refuse_unknown(store, args.org, args.project)
+        refuse_unknown(store, args.org, args.project)
         found = answering(store)(session, args.query)
     if found.failed is not None:
         raise RankError(found.failed)
     print(as_json(found, explained=args.explain) if args.json else as_text(found, explained=args.explain))
     return 0
-
-
-def _refuse_unknown(store: Store, org: str, project: str | None) -> None:
-    """Nothing found would be the answer for a mistyped name, too."""
-    with store.reading(Reach.of(frozenset({org})), LIST, name="rank") as connection:
-        if not is_storable(org) or unknown_organizations(connection, (org,)):
-            raise RankError(f"no such organization: {printable(org)}")
-        if project is not None and (not is_storable(project) or unknown_project(connection, org, project)):
-            raise RankError(f"no such project in {printable(org)}: {printable(project)}")
 
 
 def _moment(text: str) -> datetime:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jobs.grant import printable
+from jobs.terminal import printable
 from ranking import ScorerUsed, explain, to_text
 from retrieval.ab import weighs
 from retrieval.block import one_line

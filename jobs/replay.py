@@ -7,19 +7,14 @@ import json
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from jobs.doctor import NOT_MADE_YET
-from jobs.grant import printable
-from jobs.target import opened
-from queries.engine import LIST
-from queries.principals import unknown_organizations
-from queries.scope import Reach, Scope, is_storable
+from jobs.target import opened, refuse_unknown
+from queries.scope import Reach, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from analysis.replay.replaying import Replay
     from analysis.replay.settings import WhatIf
-    from queries.engine import Store
     from settings import Settings
 
 DAYS = 30  # as the pages' own window
@@ -70,10 +65,8 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
     from analysis.replay.replaying import replay  # noqa: PLC0415
 
     what_if = chosen(args)
-    if settings.database_url is None and not settings.data_folder.exists():
-        raise ReplayError(NOT_MADE_YET.sentence)
     with opened(settings) as store:
-        _refuse_unknown(store, args.org)
+        refuse_unknown(store, args.org, args.project)
         found = replay(store, scope_of(args), what_if)
     print(json.dumps(found.to_json(), indent=1) if args.json else as_text(found))
     return 0
@@ -125,12 +118,6 @@ def scope_of(args: argparse.Namespace) -> Scope:
     if first > last:
         raise ReplayError(f"expected a first day that is not after the last, found {first} and {last}")
     return Scope.of_days(Reach.of(frozenset({args.org})), first, last, args.org, args.project)
-
-
-def _refuse_unknown(store: Store, org: str) -> None:
-    with store.reading(Reach.of(frozenset({org})), LIST, name="replay") as connection:
-        if not is_storable(org) or unknown_organizations(connection, (org,)):
-            raise ReplayError(f"no such organization: {printable(org)}")
 
 
 def _day(text: str) -> date:

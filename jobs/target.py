@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jobs.terminal import printable
 from queries.embedded import DATABASE, start
-from queries.engine import Store
+from queries.engine import LIST, Store
 from queries.errors import StoreError
 from queries.owner import create_database, open_engine, owning
+from queries.principals import unknown_organizations, unknown_project
+from queries.scope import Reach, is_storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +22,16 @@ if TYPE_CHECKING:
 
     from settings import Settings
 
+NOT_MADE_YET = "The embedded store was not made yet: `python -m jobs demo` makes it."
 OWNER_NEEDED = "This needs the owner's login: set RANKSCOPE_OWNER_URL."
+
+
+class NotMadeYetError(Exception):
+    """A job that reads the embedded store came before the one that makes it."""
+
+
+class UnknownNameError(Exception):
+    """The command line names what the store does not have."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +78,21 @@ def embedded(folder: Path, *, linger: bool = False) -> Iterator[Engine]:
 def opened(settings: Settings) -> Iterator[Store]:
     """The store as the application opens it, closed afterwards."""
     if settings.database_url is None:
+        if not settings.data_folder.exists():
+            raise NotMadeYetError(NOT_MADE_YET)
         with start(settings.data_folder) as lease:
             yield from _store(lease.url("dash_read", DATABASE), lease.url("dash_write", DATABASE))
     else:
         yield from _store(settings.database_url, settings.write_url)
+
+
+def refuse_unknown(store: Store, org: str, project: str | None) -> None:
+    """Stop at a mistyped name, for which nothing found would be the answer, too."""
+    with store.reading(Reach.of(frozenset({org})), LIST, name="names") as connection:
+        if not is_storable(org) or unknown_organizations(connection, (org,)):
+            raise UnknownNameError(f"no such organization: {printable(org)}")
+        if project is not None and (not is_storable(project) or unknown_project(connection, org, project)):
+            raise UnknownNameError(f"no such project in {printable(org)}: {printable(project)}")
 
 
 def _store(reader: str, writer: str | None) -> Iterator[Store]:

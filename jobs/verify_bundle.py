@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobs.grant import printable
+from jobs.terminal import printable
 
 if TYPE_CHECKING:
     import argparse

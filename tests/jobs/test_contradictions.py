@@ -131,3 +131,13 @@ def test_a_lone_surrogate_is_printed_as_its_escape(
     out = capsys.readouterr().out
     assert out.encode("utf-8")
     assert "9090" in out
+
+
+def test_nothing_in_a_file_is_obeyed_by_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "hostile.jsonl"
+    texts = ("The gateway\x1b[2J listens on port 7070.", "The gateway\x1b[2J listens on port 9090.")
+    path.write_text("\n".join(json.dumps({"id": f"\x1b]0;{n}", "content": text}) for n, text in enumerate(texts)))
+    assert run(["contradictions", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert r"\x1b]0;1: The gateway\x1b[2J listens on port 9090." in out

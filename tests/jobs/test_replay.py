@@ -121,6 +121,7 @@ def test_in_words(readable: str) -> None:
     ("arguments", "sentence"),
     [
         (("--org", "org_nobody"), "no such organization: org_nobody"),
+        (("--org", "org_alder", "--project", "typo\x1b"), "no such project in org_alder: typo\\x1b"),
         (("--org", "org_alder", "--pipeline", "Relevance~~Composite"), "replay: expected some of Relevance, Head"),
         (("--org", "org_alder", "--bits", "99"), "threshold: expected a whole number of bits from 0 to 64, found 99"),
         (
