@@ -27,23 +27,16 @@ import settings
 from controls import downloads
 from controls.identity import SecureCookies, is_signed_in
 from controls.wire import NeededMessages
-from jobs.companion import Companion
-from queries import embedded
-from queries.engine import Store, answers, make_engine
-from queries.errors import StoreError
-from queries.log_writers import log_totals
+from jobs.care import Care
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, MutableMapping, Sequence
     from typing import Any
 
-    from sqlalchemy import Engine
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-log = logging.getLogger("rankscope.app")
 SHELL = Path(__file__).parent / "pages" / "shell.py"
-CARE_INTERVAL = 5.0
 DOWNLOADS, UPLOADS = "/media/", "/_stcore/upload_file"
 HEALTH = ("/healthz", "/readyz")
 HOST_AND_PORT = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d+)?")
@@ -178,70 +171,6 @@ async def readyz(_request: Request) -> JSONResponse:
     told: dict[str, object] = {"ready": ready, "retrieval_log": care.log_totals if ready else None}
     told |= {"aggregation": care.aggregator.state} if care.aggregator else {}
     return JSONResponse(told, status_code=200 if ready else 503, headers={"cache-control": "no-store"})
-
-
-class Care:
-    """Keeps the embedded server and its aggregator running, and knows whether the store answers."""
-
-    def __init__(self, chosen: settings.Settings) -> None:
-        self.chosen = chosen
-        self.lease: embedded.Lease | None = None
-        self.aggregator: Companion | None = None
-        self.probe: Engine | None = None
-        self.asking: asyncio.Task[bool] | None = None
-        self.log_totals: dict[str, int] | None = None
-
-    async def keep(self) -> None:
-        """See to it, now and again, that the server has its keeper, which may be killed like any other process."""
-        while True:
-            await asyncio.to_thread(self.read_log_totals)
-            await asyncio.sleep(CARE_INTERVAL)
-            await asyncio.to_thread(self.attend)
-
-    def attend(self) -> None:
-        """Start what is not running; the application serves all the same, and its pages say what is wrong."""
-        try:
-            if self.chosen.database_url is None:
-                self.lease = self.lease or embedded.start(self.chosen.data_folder)
-                self.lease.ensure()
-                self.aggregator = self.aggregator or _aggregator(self.chosen.data_folder, self.lease.home)
-                self.aggregator.attend()
-            if self.probe is None:
-                url = self.lease.url("dash_read", embedded.DATABASE) if self.lease else self.chosen.database_url
-                # Connections of its own, so that busy pages cannot make a healthy store look dead: one for the
-                # question whether it answers, one for what the log's writers reported.
-                self.probe = make_engine(url or "", name="rankscope readyz", pool=2, overflow=0)
-        except embedded.EmbeddedError as error:
-            log.error("embedded store: %s", error)  # noqa: TRY400 - the sentence is the message
-        except StoreError as error:
-            log.error("store: %s", error.kind)  # noqa: TRY400 - same
-
-    def read_log_totals(self) -> None:
-        """Look up what processes that log retrievals reported; never while someone waits for an answer."""
-        self.log_totals = None if self.probe is None else log_totals(Store(self.probe), limit=1.0)
-
-    async def is_ready(self) -> bool:
-        """Whether the store answers within a second; however many ask, one of them asks the store."""
-        if self.probe is None:
-            return False
-        if self.asking is None or self.asking.done():
-            self.asking = asyncio.create_task(asyncio.to_thread(answers, self.probe, limit=1.0))
-        done, _ = await asyncio.wait({self.asking}, timeout=1.0)
-        return bool(done) and self.asking.result()
-
-    def end(self) -> None:
-        """Let go of the store, and stop the server if it was ours, after what works with it."""
-        if self.aggregator is not None:
-            self.aggregator.end()
-        if self.probe is not None:
-            self.probe.dispose()
-        if self.lease is not None:
-            self.lease.release()
-
-
-def _aggregator(folder: Path, home: Path) -> Companion:
-    arguments = ("aggregate", "--every", "60", "--beside", str(folder.resolve()))
-    return Companion("aggregation", arguments, home / "aggregation.log")
 
 
 @asynccontextmanager
