@@ -137,7 +137,7 @@ def _recollected(
     _stages: Pipeline,
     _at: datetime | None,
 ) -> Recollection:
-    minute = datetime.now(UTC).replace(second=0, microsecond=0)  # whoever asks the same within it shares one answer
+    minute = datetime.now(UTC).replace(second=0, microsecond=0)  # ages are as of it, for as long as the answer is kept
     found = recollect(memory(), _session, _query, _stages, _at or minute)
     if found.failed is not None:
         raise _NotFoundError(found)

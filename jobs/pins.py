@@ -1,4 +1,4 @@
-"""``python -m jobs pins``: whether an organization's pins hold; 1 if one does not, 2 if that cannot be asked."""
+"""``python -m jobs pins``: whether pins hold; 1 if one does not or the store cannot be asked, 2 for a wrong command."""
 
 from __future__ import annotations
 
