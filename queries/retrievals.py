@@ -11,17 +11,9 @@ from queries.scores import is_finite
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Select, Subquery
 
-    from queries.scope import Scope
-    from queries.shape import LogShape
-
 TOP = 5
 POOL = 20  # a retrieval logs at most this many candidates; one that logged this many may have lost the rest
 MASK_BITS = 62
-
-
-def retrievals(scope: Scope, shape: LogShape) -> Subquery:
-    """One row per retrieval of a scope, with whether feedback moved its top 5."""
-    return folded(shape.rows(scope)).subquery("retrieval")
 
 
 def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[Any]:

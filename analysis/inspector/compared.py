@@ -36,7 +36,6 @@ class PipelineRun:
     pipeline: str
     ids: tuple[str, ...] = ()
     block: tuple[str, ...] = ()
-    held: int = 0
     scorer: str = ""
     degraded: tuple[str, ...] = ()
     failed: str | None = None
@@ -53,7 +52,6 @@ class PipelineRun:
             pipeline=found.pipeline,
             ids=tuple(map(str, ranking.candidates.ids[best].tolist())),
             block=tuple(map(str, found.injected)),
-            held=int(ranking.positions.size),
             scorer=str(found.scorer_used),
             degraded=tuple(found.degraded),
             failed=found.failed,
