@@ -23,10 +23,14 @@ Rows = npt.NDArray[np.intp]
 Moments = npt.NDArray[np.int64]
 
 POOL = 20
-SPARE = 2 * POOL  # as many are looked at again, so that equal scores at the cut are seen
+# As many are looked at again: how a product of float32 is rounded depends on the machine and its threads, and of nearly
+# equal scores at the cut another would be taken on each.
+SPARE = 2 * POOL
+WIDER = 2 * SPARE  # so many that equal scores at that cut are seen
 GROUP = 16  # columns of which only the best is looked at first
-GROUPED = 2 * SPARE * GROUP
+GROUPED = 2 * WIDER * GROUP
 BLOCK = 256  # questions at a time: a block of similarities stays in the cache
+ABSENT = -2.0  # below every cosine
 DIGITS = 7  # what the product of two float32 vectors can promise on any machine
 
 
@@ -61,35 +65,35 @@ def recall(
         for start in range(0, len(mine), BLOCK):
             block, seen = mine[start : start + BLOCK], there[start : start + BLOCK]
             near = questions[text_of[block]] @ matrix[: seen[-1]].T
-            near[:, seen[0] :][np.arange(seen[0], seen[-1]) >= seen[:, None]] = -1.0
-            found = best(near, known[: seen[-1]])
+            near[:, seen[0] :][np.arange(seen[0], seen[-1]) >= seen[:, None]] = ABSENT
+            found = best(near, known[: seen[-1]], SPARE)
             exact = np.einsum("qkd,qd->qk", matrix[found], questions[text_of[block]], dtype=np.float64).round(DIGITS)
-            # what points away from the question, or was not there yet, is no candidate
-            exact[np.take_along_axis(near, found, axis=1) <= 0] = -1.0
-            order = np.argsort(-exact, axis=1, kind="stable")
+            # what was not there yet is no candidate, nor what points away from the question
+            exact[np.take_along_axis(near, found, axis=1) == ABSENT] = ABSENT
+            order = np.argsort(-exact, axis=1, kind="stable")[:, :POOL]
             rows, relevance = (np.take_along_axis(each, order, axis=1) for each in (known[found], exact))
             for n, row, score, kept in zip(block.tolist(), rows, relevance, (relevance > 0).sum(axis=1), strict=True):
                 session, query, at = asked[n]
                 yield Recalled(session, query, at, row[:kept], score[:kept])
 
 
-def best(scores: Vectors, ids: Rows) -> Rows:
-    """The best 20 columns of every row in the order of their ids; of equal scores at the cut, the first ids."""
+def best(scores: Vectors, ids: Rows, count: int) -> Rows:
+    """The best columns of every row in the order of their ids; of equal scores at the cut, the first ids."""
     held, columns = scores, np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
     if scores.shape[1] > GROUPED:
         columns = _promising(scores)
         held = np.take_along_axis(scores, columns, axis=1)
-    if held.shape[1] > SPARE:
-        near = np.argpartition(held, -SPARE, axis=1)[:, -SPARE:]
+    if held.shape[1] > WIDER:
+        near = np.argpartition(held, -WIDER, axis=1)[:, -WIDER:]
         held, columns = np.take_along_axis(held, near, axis=1), np.take_along_axis(columns, near, axis=1)
     order = np.lexsort((ids[columns], -held), axis=1)
-    found = np.take_along_axis(columns, order, axis=1)[:, :POOL]
-    if scores.shape[1] > SPARE:
+    found = np.take_along_axis(columns, order, axis=1)[:, :count]
+    if scores.shape[1] > WIDER:
         # partition chose among equals as it liked; where so many are equal, the slow way decides
         cut = np.take_along_axis(scores, found[:, -1:], axis=1)[:, 0]
         by_id = np.argsort(ids)
         for row in np.flatnonzero(cut == held.min(axis=1)).tolist():
-            found[row] = by_id[top_k(scores[row, by_id], POOL)]
+            found[row] = by_id[top_k(scores[row, by_id], count)]
     return np.take_along_axis(found, np.argsort(ids[found], axis=1), axis=1)
 
 
@@ -97,7 +101,7 @@ def _promising(scores: Vectors) -> Rows:
     """Columns among which the best are: those of the groups whose best is among the best of all groups."""
     width, left = divmod(scores.shape[1], GROUP)
     grouped = scores[:, : width * GROUP].reshape(len(scores), GROUP, width)
-    groups = np.argpartition(grouped.max(axis=1), -SPARE, axis=1)[:, -SPARE:]
+    groups = np.argpartition(grouped.max(axis=1), -WIDER, axis=1)[:, -WIDER:]
     columns = groups[:, None, :] + np.arange(0, width * GROUP, width)[:, None]
     rest = np.broadcast_to(np.arange(width * GROUP, width * GROUP + left), (len(scores), left))
     return np.concatenate([columns.reshape(len(scores), -1), rest], axis=1)

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from sqlalchemy import make_url
 
 import ranking
@@ -30,8 +31,6 @@ from tests.jobs.stores import rows
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from uuid import UUID
-
-    import pytest
 
     from jobs.demo.history import History
     from jobs.demo.story import Story
@@ -169,14 +168,15 @@ class TestReplay:
         assert len(runs[0]) > 1_000
         assert runs[0] == runs[1]
 
-    def test_the_best_twenty_are_those_of_the_library_however_many_are_equal(self) -> None:
+    @pytest.mark.parametrize("count", [20, 40])
+    def test_the_best_are_those_of_the_library_however_many_are_equal(self, count: int) -> None:
         random = np.random.default_rng(3)
-        for columns_, values in ((10, 4), (45, 3), (200, 2), (200, 50), (2_999, 3), (3_000, 10_000)):
+        for columns_, values in ((10, 4), (45, 3), (85, 3), (200, 2), (200, 50), (2_999, 3), (3_000, 10_000)):
             scores = (random.integers(0, values, (30, columns_)) / values).astype(np.float32)
             ids = random.permutation(columns_)
             by_id = np.argsort(ids)
-            for row, found in zip(scores, best(scores, ids), strict=True):
-                assert ids[found].tolist() == sorted(top_k(row[by_id], 20).tolist())
+            for row, found in zip(scores, best(scores, ids, count), strict=True):
+                assert ids[found].tolist() == sorted(top_k(row[by_id], count).tolist())
 
 
 class TestTables:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
+from ranking import simhash64
 from tests.pages.application import application
 from tests.pages.test_corroboration import figures, said, shown, table
 
@@ -22,6 +25,7 @@ CALLED = {
     "disputed": ("kind", "✕ disputed"),
     "chained": ("chained", "↔ chained"),
 }
+STORED = "select id::text, org_id, project_id, content from observations where status = 'active'"
 PLANTED = "select org_id, kind, array_agg(observation_id::text) from demo.families group by org_id, family, kind"
 
 
@@ -31,6 +35,13 @@ def opened(test: AppTest, org: str, cluster: str | None = None) -> AppTest:
     if cluster is not None:
         test.query_params["cluster"] = cluster
     return shown(test, "metric")
+
+
+def together(stored: list[tuple[Any, ...]]) -> dict[str, int]:
+    """Which observations of a project are joined by steps of three bits at most, the slow way: all with all."""
+    hashes, scopes = simhash64([row[3] for row in stored]), np.array([f"{row[1]} {row[2]}" for row in stored])
+    near = (np.bitwise_count(hashes[:, None] ^ hashes) <= 3) & (scopes[:, None] == scopes)
+    return dict(zip((row[0] for row in stored), connected_components(near)[1].tolist(), strict=True))
 
 
 def judged(test: AppTest, org: str, kind: str, members: list[str], listed: Any) -> str:  # noqa: ANN401 - a frame
@@ -56,6 +67,7 @@ def judged(test: AppTest, org: str, kind: str, members: list[str], listed: Any) 
 @pytest.mark.long
 def test_every_planted_family_is_found_or_named_as_missed(cluster: Cluster, demo_database: str) -> None:
     planted = cluster.run(PLANTED, demo_database)
+    expected = together(cluster.run(STORED, demo_database))
     verdicts, clusters = Counter[str](), 0
     with application(cluster.plain_url("dash_read", demo_database)) as test:
         test.run()
@@ -68,6 +80,8 @@ def test_every_planted_family_is_found_or_named_as_missed(cluster: Cluster, demo
             assert told["Disputed"][0] == str((listed["kind"] == "✕ disputed").sum())
             clusters += len(listed)
             for _, kind, members in (family for family in planted if family[0] == org):
-                verdicts[judged(test, org, kind, members, listed)] += 1
-    assert verdicts == {"found": len(planted)}  # of a small demo; one that were missed would be counted here
+                verdict = judged(test, org, kind, members, listed)
+                assert verdict == ("found" if len({expected[id_] for id_ in members}) == 1 else "missed")
+                verdicts[verdict] += 1
+    assert verdicts["found"] > 0.9 * len(planted)  # what was planted, nobody asked the hash about
     assert 20 < clusters <= len(planted)  # some families lie in one cluster, and nothing else is in any
