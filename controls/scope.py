@@ -123,7 +123,7 @@ def _day(label: str, name: str, default: date, today: date, shown: bool) -> date
         return chosen
     _show(name, chosen, draw, start="value")
     if chosen != said:
-        st.caption(f"There are no figures of {said.isoformat()}; showing {chosen.isoformat()}.")
+        st.caption(f"There are no figures of {said:%Y-%m-%d}; showing {chosen:%Y-%m-%d}.")
     return chosen
 
 

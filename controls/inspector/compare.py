@@ -123,7 +123,7 @@ def _choose(found: Retrieval, fit: Fit) -> tuple[ComparedWith, int]:
         placeholder="Presets, or a pipeline pasted as text",
         help=glossary.COMPARE_WITH,
     )
-    right.number_input(TOP.label, 1, MOST_K, key="pick_k", on_change=_picked_k, help=TOP.explained)
+    right.number_input("Top k", 1, MOST_K, key="pick_k", on_change=_picked_k, help=glossary.COMPARED_TOP_K)
     return chosen, k
 
 

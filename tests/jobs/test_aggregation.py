@@ -327,7 +327,11 @@ class TestEnding:
             assert "no pass: The store lacks a table" in job.stderr.readline()
             owner.execute("alter table rankscope.elsewhere rename to aggregation_runs")
             assert job.stdout.readline().startswith("org_a / api: 1 clusters")
-            owner.execute("select pg_terminate_backend(pid) from pg_stat_activity where usename like 'dash%'")
+            # gone for sure: one that dies late would be met by the pass that is to find a new connection
+            gone = owner.execute(
+                "select pg_terminate_backend(pid, 20000) from pg_stat_activity where usename like 'dash%'"
+            )
+            assert all(ended for (ended,) in gone)
             assert job.stdout.readline().startswith("org_a / api: unchanged")
             job.send_signal(signal.SIGTERM)
             assert job.wait(20) == 0

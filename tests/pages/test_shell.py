@@ -177,10 +177,10 @@ class TestScope:
             assert f"Not understood in this link, and ignored: {told}." in alerts(test.run())[0]
 
     def test_a_day_without_figures_is_told_beside_its_control(self, address: str) -> None:
-        with application(address, window="custom", **{"from": "0001-01-01", "to": "2026-01-31"}) as test:
+        with application(address, window="custom", **{"from": "1969-12-31", "to": "2026-01-31"}) as test:
             test.run()
             assert not any("ignored" in told for told in alerts(test))
-            assert "There are no figures of 0001-01-01; showing 1970-01-01." in [
+            assert "There are no figures of 1969-12-31; showing 1970-01-01." in [
                 each.value for each in test.sidebar.caption
             ]
 

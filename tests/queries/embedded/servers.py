@@ -77,7 +77,7 @@ def processes(place: Path) -> list[psutil.Process]:
 
 
 def postmasters(place: Path) -> list[psutil.Process]:
-    return [process for process in processes(place) if process.cmdline()[1:2] == ["-D"]]
+    return [process for process in processes(place) if (process.info["cmdline"] or [])[1:2] == ["-D"]]
 
 
 def postmaster_of(lease: Lease) -> psutil.Process:
