@@ -24,8 +24,6 @@ from queries.principals import unknown_organizations
 from queries.scope import EVERYTHING, Reach, is_storable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from queries.aggregation_input import AggregationScope, ScopeFound
     from queries.aggregation_runs import StandingRun
     from queries.engine import Store
@@ -147,7 +145,7 @@ def refresh(store: Store, found: ScopeFound) -> Report:
     from analysis.aggregation import aggregate  # noqa: PLC0415 - the library takes a second that other jobs need not wait for
 
     scope = found.scope
-    with claimed(_writer(store), scope) as connection:
+    with claimed(store, scope) as connection:
         if connection is None:
             return Report(scope, "busy", "another aggregator is at work on it, left alone")
         if not found.there:
@@ -169,13 +167,13 @@ def note_unchanged(store: Store, reports: list[Report]) -> None:
     for org, quiet in groupby(reports, key=lambda report: report.scope.org_id):
         runs = tuple(report.run for report in quiet if report.run is not None)
         if runs:
-            with writing(_writer(store), Reach((org,))) as connection:
+            with writing(store, Reach((org,))) as connection:
                 NoteUnchanged(org, runs).apply(connection)
 
 
 def forget_writers(store: Store, reach: Reach) -> None:
     """Let go of log writers that have long ended; where the store's schema or grants are older, they stay."""
-    with suppress(StoreError), writing(_writer(store), reach) as connection:
+    with suppress(StoreError), writing(store, reach) as connection:
         ForgetWriters(reach).apply(connection)
 
 
@@ -190,7 +188,7 @@ def refuse_unknown(store: Store, orgs: list[str]) -> None:
 
 def _failed(store: Store, scope: AggregationScope, sentence: str) -> Report:
     try:
-        with claimed(_writer(store), scope) as connection:
+        with claimed(store, scope) as connection:
             if connection is not None:
                 NoteFailure(scope, sentence).apply(connection)
     except StoreError as error:
@@ -200,12 +198,6 @@ def _failed(store: Store, scope: AggregationScope, sentence: str) -> Report:
 
 def _failures(reports: list[Report]) -> int:
     return int(any(report.outcome == "failed" for report in reports))
-
-
-def _writer(store: Store) -> Engine:
-    if store.writer is None:
-        raise AggregationError(NEEDS_WRITE_LOGIN)
-    return store.writer
 
 
 def _seconds(text: str) -> float:

@@ -7,21 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import psycopg
-from sqlalchemy import exc, select, text
+from sqlalchemy import select, text
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema
 from queries.aggregation_input import AggregationScope
-from queries.engine import LIMITS, limit_statement, set_local
-from queries.errors import store_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import Connection, Engine, Select, TextClause
+    from sqlalchemy import Connection, Select, TextClause
 
+    from queries.engine import Store
     from queries.scope import Reach
 
 WRITING = 30.0  # seconds one statement that stores a result may take
@@ -89,25 +87,19 @@ FAIL = text(
 
 
 @contextmanager
-def writing(writer: Engine, reach: Reach) -> Iterator[Connection]:
-    """A transaction in one reach, committed at the end; what goes wrong inside comes out as a StoreError."""
-    try:
-        with writer.begin() as connection:
-            limit_statement(connection, WRITING)
-            settings = {**LIMITS, **WAITING, **reach.settings()}
-            set_local(connection, settings)
-            yield connection
-    except (exc.SQLAlchemyError, psycopg.Error) as error:
-        raise store_error(error) from error
+def writing(store: Store, reach: Reach) -> Iterator[Connection]:
+    """A transaction in one reach, committed at the end, that may wait longer than a page's."""
+    with store.writing(reach, WRITING, more=WAITING) as connection:
+        yield connection
 
 
 @contextmanager
-def claimed(writer: Engine, scope: AggregationScope) -> Iterator[Connection | None]:
+def claimed(store: Store, scope: AggregationScope) -> Iterator[Connection | None]:
     """A transaction in which no one else aggregates the scope; none where someone else does.
 
     The lock lasts as long as the transaction does, whatever becomes of this process, and through any pooler.
     """
-    with writing(writer, scope.reach) as connection:
+    with writing(store, scope.reach) as connection:
         taken = connection.execute(CLAIM, {"lock": scope.lock}).scalar_one()
         yield connection if taken else None
 

@@ -147,14 +147,17 @@ class Store:
         return settings if name is None else settings | {"application_name": f"rankscope {name}"}
 
     @contextmanager
-    def writing(self, reach: Reach, limit: float = AGGREGATE, name: str | None = None) -> Iterator[Connection]:
+    def writing(
+        self, reach: Reach, limit: float = AGGREGATE, name: str | None = None, more: Local = None
+    ) -> Iterator[Connection]:
         """One transaction that may write in one reach, committed if nothing is raised inside.
 
         Never repeated once begun: whether a cut connection had committed is for whoever knows the change to find out.
         """
         if self.writer is None:
             raise StoreError("no_writer", NO_WRITER)
-        settings = {**LIMITS, **WRITE_LIMITS, **reach.settings(), "statement_timeout": _milliseconds(limit)}
+        limits = {**LIMITS, **WRITE_LIMITS, **(more or {}), "statement_timeout": _milliseconds(limit)}
+        settings = limits | reach.settings()
         if name is not None:
             settings["application_name"] = f"rankscope {name}"
         with sentences():

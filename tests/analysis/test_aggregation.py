@@ -50,7 +50,7 @@ def made(store: Store, scope: AggregationScope = API) -> Pass:
 
 def stored(store: Store, found: Pass) -> int:
     assert store.writer is not None
-    with claimed(store.writer, found.scope) as connection:
+    with claimed(store, found.scope) as connection:
         assert connection is not None
         return found.change().apply(connection)
 
