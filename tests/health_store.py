@@ -185,6 +185,26 @@ def plant_history(owner: Owner, seed: int, size: int = 60) -> None:
                     )
 
 
+def plant_elsewhere(owner: Owner, seed: int, size: int = 60) -> None:
+    """Retrievals by sessions of no project and of another one, which find every project's memory, also long ago."""
+    draw = random.Random(seed)  # noqa: S311 - a test's own choice
+    with owner.transaction():
+        for org in ORGS:
+            for number, days in enumerate((2, 4, 9, 20, 33, 50, 70, 88, 92, 150, 300)):
+                retrieval = uuid5(sample.NAMESPACE, f"health/elsewhere/{org}/{number}")
+                for place, each in enumerate(draw.sample(range(size), 3)):
+                    owner.execute(
+                        """insert into retrieval_ab_logs (org_id, retrieval_id, session_id, project_id, query_text,
+                             observation_id, relevance_score, feedback_weight, weighted_score, unweighted_rank,
+                             weighted_rank, weighting_enabled, injected, created_at)
+                           values (%s, %s, %s, %s, 'q', %s, 0.5, 1, 0.5, %s, %s, true, %s, %s)""",
+                        (
+                            org, retrieval, f"e{number}", draw.choice([None, "web"]), obs(org, each), place, place,
+                            draw.choice([True, False]), NOW - timedelta(days=days) + timedelta(hours=3),
+                        ),
+                    )  # fmt: skip
+
+
 def frames(owner: Owner, scope: Scope) -> dict[str, pd.DataFrame]:
     """Every table whole, cut to the scope's organization and project with pandas alone."""
     found = {}
