@@ -11,13 +11,14 @@ from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE
+from queries.health.retrieved import by_anyone
 from queries.moments import datable
 from queries.organizations import shown_name
 from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy import CTE, ColumnElement, FromClause, Select
 
     from queries.scope import Scope
 
@@ -126,8 +127,11 @@ class TopObservations:
         )
 
     def _used(self) -> CTE:
-        """Retrievals of the window by observation."""
-        log = self.shape.rows(self.scope)
+        """Retrievals of the window by observation, whoever made them; counted for the scope's own alone."""
+        log, table = self.shape.rows(by_anyone(self.scope)), schema.observations
+        source: FromClause = log
+        if self.scope.project is not None:
+            source = log.join(table, and_(_same(log, table), self.scope.tenant(table)))
         return (
             select(
                 log.c.org_id,
@@ -135,6 +139,7 @@ class TopObservations:
                 func.count(log.c.retrieval.distinct()).label("retrieved"),
                 func.count(log.c.retrieval.distinct()).filter(log.c.injected).label("injected"),
             )
+            .select_from(source)
             .group_by(log.c.org_id, log.c.observation_id)
             .cte("used")
         )
@@ -186,5 +191,5 @@ class TopObservations:
         )
 
 
-def _same(found: CTE, table: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a table
+def _same(found: FromClause, table: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a table
     return and_(found.c.org_id == table.c.org_id, found.c.observation_id == table.c.id)

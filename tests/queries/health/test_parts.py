@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
@@ -17,7 +18,7 @@ from queries.health.top import SHOWN, Kind, TopObservations
 from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape
 from tests import sample
-from tests.health_store import NOW, frames, inside, plant
+from tests.health_store import NOW, frames, inside, plant, plant_elsewhere
 from tests.queries.health.test_stored_and_logged import ALL
 
 if TYPE_CHECKING:
@@ -38,11 +39,16 @@ SCOPES = {
 }
 
 
-def top_slowly(tables: dict[str, pd.DataFrame], scope: Scope, kind: str) -> list[str]:
+def read_by_anyone(owner: Owner, scope: Scope) -> pd.DataFrame:
+    """The window's log of whole organizations: a session of no project or another one finds this one's memory too."""
+    return inside(frames(owner, replace(scope, project=None))["retrieval_ab_logs"], scope)
+
+
+def top_slowly(owner: Owner, scope: Scope, kind: str) -> list[str]:
     """Ids in order, chosen observation by observation."""
+    tables, log = frames(owner, scope), read_by_anyone(owner, scope)
     stored = tables["observations"]
     stored = stored[stored["status"] == "active"]
-    log = inside(tables["retrieval_ab_logs"], scope)
     used = {key: rows["retrieval_id"].nunique() for key, rows in log.groupby(["org_id", "observation_id"])}
     runs = tables["aggregation_runs"]
     done = runs[runs["state"] == "done"].sort_values("id").drop_duplicates(["org_id", "project_id"], keep="last")
@@ -78,8 +84,9 @@ def top_slowly(tables: dict[str, pd.DataFrame], scope: Scope, kind: str) -> list
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_top_observations_equal_the_slow_answer(store: Store, owner: Owner, kind: Kind) -> None:
     plant(owner, 4)
+    plant_elsewhere(owner, 4)
     for scope in SCOPES.values():
-        expected = top_slowly(frames(owner, scope), scope, kind)
+        expected = top_slowly(owner, scope, kind)
         assert store.ask(TopObservations(scope, kind))["id"].tolist() == expected
     assert expected
 
@@ -136,11 +143,12 @@ def test_more_work_types_than_are_asked_for_are_counted(store: Store, owner: Own
 @pytest.mark.parametrize("by", get_args(By))
 def test_coverage_equals_the_slow_answer(store: Store, owner: Owner, by: By) -> None:
     plant(owner, 6)
+    plant_elsewhere(owner, 6)
     for scope in SCOPES.values():
         tables = frames(owner, scope)
         stored = tables["observations"]
         stored = stored[(stored["status"] == "active") & (stored["created_at"] < scope.until)]
-        log = inside(tables["retrieval_ab_logs"], scope)
+        log = read_by_anyone(owner, scope)
         log = log[log["injected"] == True]  # noqa: E712 - null is neither
         name = f"{by}_id"
         expected = {}
