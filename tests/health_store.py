@@ -22,10 +22,16 @@ NOW = sample.TODAY
 ORGS = ("org_a", "org_b")
 WORK = ("bug_fix", "chore", None)
 NUMBERS = (1.0, 1.0, 0.9, 0.5, 0.19, 0.05, float("nan"), float("inf"))
+# State, verdict, and how far from now a snooze ends; no decision is one too.
+DECISIONS = (
+    None, ("new", None, None), ("acknowledged", None, None), ("investigating", None, None),
+    ("false_positive", None, None), ("resolved", "older", None), ("resolved", "newer", None),
+    ("resolved", "both", None), ("snoozed", None, "1 day"), ("snoozed", None, "-1 day"),
+)  # fmt: skip
 TABLES = (
     "observations", "observation_embeddings", "retrieval_ab_logs", "context_injection_logs", "sessions",
     "session_diagnostics", "rankscope.aggregation_runs", "rankscope.clusters", "rankscope.contradictions",
-    "rankscope.log_writers", "observation_weight_history",
+    "rankscope.log_writers", "observation_weight_history", "rankscope.drift_triage",
 )  # fmt: skip
 
 
@@ -203,6 +209,20 @@ def plant_elsewhere(owner: Owner, seed: int, size: int = 60) -> None:
                             draw.choice([True, False]), NOW - timedelta(days=days) + timedelta(hours=3),
                         ),
                     )  # fmt: skip
+
+
+def plant_triage(owner: Owner, seed: int) -> None:
+    """A decision about most contradictions, of every kind there is."""
+    draw = random.Random(seed)  # noqa: S311 - a test's own choice
+    with owner.transaction():
+        for org, fingerprint in owner.execute("select org_id, fingerprint from rankscope.contradictions").fetchall():
+            decided = draw.choice(DECISIONS)
+            if decided is not None:
+                owner.execute(
+                    """insert into rankscope.drift_triage (org_id, fingerprint, state, verdict, snoozed_until,
+                         changed_by) values (%s, %s, %s, %s, now() + %s::interval, 'ann')""",
+                    (org, fingerprint, *decided),
+                )
 
 
 def frames(owner: Owner, scope: Scope) -> dict[str, pd.DataFrame]:
