@@ -66,7 +66,7 @@ FLIPS_OF_ORGANIZATION = (
     "Counts comparable retrievals whose block is logged."
 )
 OVERLAP_OF_ORGANIZATION = "Rank-biased overlap of the orders without and with feedback; 1: feedback moved nothing."
-DRIFT_OF_ORGANIZATION = "Contradictions nobody has looked at yet; all of them per 1 000 observations, at the last pass."
+DRIFT_OF_ORGANIZATION = "Alerts of the last pass nobody has looked at; all but the dismissed per 1 000 observations."
 
 # Overview
 OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."

@@ -42,7 +42,7 @@ DOCUMENTED_LOG_COLUMNS = (
     "weighted_rank",
     "weighting_enabled",
 )
-LENGTHS = ("length", "stored", "given", "pages")
+NO_COLUMNS = ("by_observation", "length", "stored", "given", "pages")
 ADDED_LOG_COLUMNS = ("id", "retrieval_id", "created_at", "injected", "corroboration_boost", "pipeline")
 
 COLUMNS = text(
@@ -53,11 +53,24 @@ COLUMNS = text(
         where n.nspname = :schema and c.relkind in ('r', 'p', 'v', 'm', 'f')"""
 )
 
+# Led by the observation, or by its organization and then by itself.
+BY_OBSERVATION = text(
+    """select exists (
+         select from pg_index i
+           join pg_class x on x.oid = i.indexrelid
+           join pg_am m on m.oid = x.relam and m.amname = 'btree'
+           join pg_attribute own on own.attrelid = i.indrelid and own.attname = 'observation_id'
+           join pg_attribute org on org.attrelid = i.indrelid and org.attname = 'org_id'
+          where i.indrelid = to_regclass('public.retrieval_ab_logs') and i.indisvalid and i.indpred is null
+            and (i.indkey[0] = own.attnum or (i.indkey[0] = org.attnum and i.indkey[1] = own.attnum)))"""
+)
+
 
 @dataclass(frozen=True)
 class LogShape:
     """Which columns ``retrieval_ab_logs`` has of those recommended, whether ``propensity``, and about how many rows.
 
+    ``by_observation``: an index finds the rows of one observation, so that each can be looked up by itself.
     ``stored`` and ``given`` are about how many observations and injections there are, ``pages`` those of the former.
     """
 
@@ -67,6 +80,7 @@ class LogShape:
     corroboration_boost: bool = True
     pipeline: bool = True
     propensity: bool = False
+    by_observation: bool = True
     length: int = 0
     stored: int = 0
     given: int = 0
@@ -189,8 +203,9 @@ def keeps(connection: Connection, table: str) -> bool:
 def log_shape(connection: Connection) -> LogShape:
     """The shape of this store's log."""
     log = columns(connection).get("retrieval_ab_logs", frozenset())
-    has = {field.name: field.name in log for field in fields(LogShape) if field.name not in LENGTHS}
+    has = {field.name: field.name in log for field in fields(LogShape) if field.name not in NO_COLUMNS}
     rows = lengths(connection)
     stored, pages = rows.get("observations", (0, 0))
     given, _ = rows.get("context_injection_logs", (0, 0))
-    return LogShape(**has, length=log_length(connection), stored=stored, given=given, pages=pages)
+    found = bool(connection.execute(BY_OBSERVATION).scalar_one())
+    return LogShape(**has, by_observation=found, length=log_length(connection), stored=stored, given=given, pages=pages)

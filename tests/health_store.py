@@ -22,10 +22,16 @@ NOW = sample.TODAY
 ORGS = ("org_a", "org_b")
 WORK = ("bug_fix", "chore", None)
 NUMBERS = (1.0, 1.0, 0.9, 0.5, 0.19, 0.05, float("nan"), float("inf"))
+# State, verdict, and how far from now a snooze ends; no decision is one too.
+DECISIONS = (
+    None, ("new", None, None), ("acknowledged", None, None), ("investigating", None, None),
+    ("false_positive", None, None), ("resolved", "older", None), ("resolved", "newer", None),
+    ("resolved", "both", None), ("snoozed", None, "1 day"), ("snoozed", None, "-1 day"),
+)  # fmt: skip
 TABLES = (
     "observations", "observation_embeddings", "retrieval_ab_logs", "context_injection_logs", "sessions",
     "session_diagnostics", "rankscope.aggregation_runs", "rankscope.clusters", "rankscope.contradictions",
-    "rankscope.log_writers", "observation_weight_history",
+    "rankscope.log_writers", "observation_weight_history", "rankscope.drift_triage",
 )  # fmt: skip
 
 
@@ -183,6 +189,40 @@ def plant_history(owner: Owner, seed: int, size: int = 60) -> None:
                            values (%s, 'api', %s, 's0', 'rework', %s, %s, 0.15, %s)""",
                         (org, obs(org, number), draw.choice(NUMBERS[:6]), draw.choice(NUMBERS[:6]), at),
                     )
+
+
+def plant_elsewhere(owner: Owner, seed: int, size: int = 60) -> None:
+    """Retrievals by sessions of no project and of another one, which find every project's memory, also long ago."""
+    draw = random.Random(seed)  # noqa: S311 - a test's own choice
+    with owner.transaction():
+        for org in ORGS:
+            for number, days in enumerate((2, 4, 9, 20, 33, 50, 70, 88, 92, 150, 300)):
+                retrieval = uuid5(sample.NAMESPACE, f"health/elsewhere/{org}/{number}")
+                for place, each in enumerate(draw.sample(range(size), 3)):
+                    owner.execute(
+                        """insert into retrieval_ab_logs (org_id, retrieval_id, session_id, project_id, query_text,
+                             observation_id, relevance_score, feedback_weight, weighted_score, unweighted_rank,
+                             weighted_rank, weighting_enabled, injected, created_at)
+                           values (%s, %s, %s, %s, 'q', %s, 0.5, 1, 0.5, %s, %s, true, %s, %s)""",
+                        (
+                            org, retrieval, f"e{number}", draw.choice([None, "web"]), obs(org, each), place, place,
+                            draw.choice([True, False]), NOW - timedelta(days=days) + timedelta(hours=3),
+                        ),
+                    )  # fmt: skip
+
+
+def plant_triage(owner: Owner, seed: int) -> None:
+    """A decision about most contradictions, of every kind there is."""
+    draw = random.Random(seed)  # noqa: S311 - a test's own choice
+    with owner.transaction():
+        for org, fingerprint in owner.execute("select org_id, fingerprint from rankscope.contradictions").fetchall():
+            decided = draw.choice(DECISIONS)
+            if decided is not None:
+                owner.execute(
+                    """insert into rankscope.drift_triage (org_id, fingerprint, state, verdict, snoozed_until,
+                         changed_by) values (%s, %s, %s, %s, now() + %s::interval, 'ann')""",
+                    (org, fingerprint, *decided),
+                )
 
 
 def frames(owner: Owner, scope: Scope) -> dict[str, pd.DataFrame]:

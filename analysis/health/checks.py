@@ -83,7 +83,7 @@ class Judged:
 CHECKS = (
     Check(
         "duplicates", "Exact duplicates", "surplus", "active", 0.01, 0.05,
-        "1 − distinct (project, agent, content hash) ÷ active observations",
+        "1 − distinct (project, agent, content hash) ÷ active observations; one without a hash counts as distinct",
         "The platform drops these when they are written: look for a writer that sends no content hash, then archive "
         "all but the oldest of each.",
     ),
@@ -106,14 +106,15 @@ CHECKS = (
     ),
     Check(
         "never", "Never retrieved", "never", "settled", 0.30, 0.60,
-        "active observations older than 7 days, never accessed and in no retrieval of the window ÷ those older than "
-        "7 days",
+        "active observations older than 7 days, never accessed and in no logged retrieval, whatever the window ÷ those "
+        "older than 7 days",
         "Ask the Inspector's Why not? about some of them: if they are unreachable mend vectors or tags, if they are "
         "noise let agents write less.",
     ),
     Check(
         "stale", "Stale", "stale", "kept", 0.20, 0.40,
-        "active observations neither written nor read for 90 days ÷ active observations",
+        "active observations neither written, accessed nor in a logged retrieval for 90 days, whatever the window ÷ "
+        "active observations",
         "Archive them by a retention rule, or review why nothing finds them.",
     ),
     Check(

@@ -30,7 +30,8 @@ TO_DO = {
     "misleading": "Named as misleading by the diagnostics of failed sessions. Correct or archive it: its weight falls "
     "twice as fast from now on, but it is still retrieved.",
     "outdated": "Contradicted by a newer observation and still retrieved. Open it, see the other side, and settle it "
-    "in Drift Alerts.",
+    "in Drift Alerts. Where the newer is right it stays here until it is archived or no longer retrieved; any other "
+    "verdict takes it off the list, a snooze until its day.",
     "alone": "Retrieved most while the last aggregation pass found nobody else who says it. Ask whether it is true: "
     "one voice can be wrong without anyone noticing.",
 }
@@ -38,7 +39,8 @@ NOTHING = {
     "highest": "Nothing was retrieved in this window.",
     "lowest": "Nothing was retrieved in this window.",
     "misleading": "No session's diagnostics in this window name an observation as misleading.",
-    "outdated": "No aggregation pass found a newer contradiction of anything that was retrieved in this window.",
+    "outdated": "No aggregation pass found a newer contradiction of anything that was retrieved in this window, or all "
+    "of them are settled or snoozed in Drift Alerts.",
     "alone": "Nothing that was retrieved stands alone, or no aggregation pass has finished yet.",
 }
 WHEN = "D MMM YYYY"

@@ -40,8 +40,9 @@ CHOSEN = {
 PER, PER_MILLE = 100, 1_000
 OPENS = " ›"  # a cell that is a button looks like text
 EXPLAINED = (
-    "Every cell with a › opens the page behind it. Drift: alerts nobody has looked at, then all of them per 1 000 "
-    "observations (‰). Set outside: a flag that other software set. Outcomes: accepted / rework / rejected, in percent."
+    "Every cell with a › opens the page behind it. Drift: alerts nobody has looked at, then all per 1 000 observations "
+    "(‰) but for those dismissed: false positives, and where both hold. Set outside: a flag that other software set. "
+    "Outcomes: accepted / rework / rejected, in percent."
 )
 
 
@@ -81,7 +82,7 @@ def _alerts(found: tuple[int, int] | None, observations: int) -> str:
 
 
 def _drift(scope: Scope) -> dict[str, tuple[int, int]]:
-    """New and all drift alerts of each organization as its last aggregation kept them; none where none has finished."""
+    """New alerts and all but those dismissed of each organization's last aggregation; none where none has finished."""
     found = _ours(NewAlerts(scope))
     if found is None:
         return {}

@@ -15,12 +15,35 @@ from queries.engine import LIST
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
     from queries.drift.exposure import Pair
     from queries.scope import Scope
 
 table, events = own_schema.drift_triage, own_schema.drift_triage_events
+
+
+def snooze_is_over() -> ColumnElement[bool]:
+    """Whether an alert that was put off is new again."""
+    return and_(table.c.state == "snoozed", table.c.snoozed_until <= func.now())
+
+
+def is_dismissed() -> ColumnElement[bool]:
+    """Whether someone found that an alert shows no contradiction: a false positive, or both sides hold."""
+    both = and_(table.c.state == "resolved", table.c.verdict == "both")
+    return func.coalesce(or_(table.c.state == "false_positive", both), False)
+
+
+def keeps_older() -> ColumnElement[bool]:
+    """Whether nothing is to be done about an alert's older side: it was found right too, or the alert is put off."""
+    right = and_(table.c.state == "resolved", table.c.verdict == "older")
+    snoozed = and_(table.c.state == "snoozed", table.c.snoozed_until > func.now())
+    return or_(is_dismissed(), func.coalesce(or_(right, snoozed), False))
+
+
+def of_alert(found: FromClause) -> ColumnElement[bool]:
+    """Whether a triage is of that alert; one that nobody touched has none."""
+    return and_(table.c.org_id == found.c.org_id, table.c.fingerprint == found.c.fingerprint)
 
 
 class TriageRow(NamedTuple):
@@ -147,7 +170,7 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class NewAlertsRow:
-    """One organization's contradictions as its last aggregation passes kept them."""
+    """One organization's contradictions as its last passes kept them: all but those dismissed, and the new ones."""
 
     org_id: str
     alerts: int
@@ -156,7 +179,10 @@ class NewAlertsRow:
 
 @dataclass(frozen=True)
 class NewAlerts:
-    """Contradictions of each organization's standing results that nobody has triaged; no row where no pass finished."""
+    """Contradictions of each organization's standing results, and those nobody has triaged; no row without a pass.
+
+    What was dismissed is no drift; one that was resolved for either side is, until a pass finds it no more.
+    """
 
     scope: Scope
     row: ClassVar[type] = NewAlertsRow
@@ -172,17 +198,15 @@ class NewAlerts:
             .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
             .cte("standing")
         )
-        over = and_(table.c.state == "snoozed", table.c.snoozed_until <= func.now())
-        new = or_(table.c.fingerprint.is_(None), table.c.state == "new", over)
+        new = or_(table.c.fingerprint.is_(None), table.c.state == "new", snooze_is_over())
         here = and_(found.c.org_id == standing.c.org_id, found.c.run_id == standing.c.id)
-        mine = and_(table.c.org_id == found.c.org_id, table.c.fingerprint == found.c.fingerprint)
         columns: tuple[ColumnElement[Any], ...] = (
             standing.c.org_id,
-            func.count(found.c.fingerprint),
+            func.count(found.c.fingerprint).filter(~is_dismissed()),
             func.count(found.c.fingerprint).filter(new),
         )
         return (
             select(*columns)
-            .select_from(standing.outerjoin(found, here).outerjoin(table, mine))
+            .select_from(standing.outerjoin(found, here).outerjoin(table, of_alert(found)))
             .group_by(standing.c.org_id)
         )

@@ -11,6 +11,7 @@ from sqlalchemy import ARRAY, BigInteger, DateTime, Integer, and_, bindparam, ca
 from queries import schema
 from queries.drawn import WHOLE, scaled, some
 from queries.engine import AGGREGATE
+from queries.health.retrieved import by_anyone
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -56,9 +57,10 @@ class CoverageRow:
 class Coverage:
     """Distinct observations injected in each step, of those stored by its end, for whose project or by whose agent.
 
-    The agent is the one that wrote them. The thirty with most observations, beside the sums of all; a step before the
-    first of them was written has ``stored`` 0, which is nothing to cover and not a coverage of nothing. Of a ``share``
-    of the observations all are what those stand for, each of them looked up in the log.
+    The agent is the one that wrote them, whoever was given them. The thirty with most observations, beside the sums
+    of all; a step before the first of them was written has ``stored`` 0, which is nothing to cover and not a
+    coverage of nothing. Of a ``share`` of the observations all are what those stand for, each of them looked up in
+    the log.
     """
 
     scope: Scope
@@ -137,7 +139,7 @@ class Coverage:
 
     def _injected(self) -> CTE:
         table = some(schema.observations, self.share)
-        log: FromClause = self.shape.rows(self.scope) if self.share >= WHOLE else self._looked_up(table)
+        log: FromClause = self.shape.rows(by_anyone(self.scope)) if self.share >= WHOLE else self._looked_up(table)
         name, step = self._name(table).label("name"), self._step(log.c.at).label("step")
         its_own = and_(table.c.org_id == log.c.org_id, table.c.id == log.c.observation_id)
         given = scaled(func.count(log.c.observation_id.distinct()), self.share)
@@ -155,7 +157,7 @@ class Coverage:
         its_own = (logs.c.org_id == table.c.org_id, logs.c.observation_id == table.c.id)
         return (
             select(logs.c.org_id, logs.c.observation_id, logs.c.injected, logs.c.created_at.label("at"))
-            .where(*its_own, self.scope.where(logs))
+            .where(*its_own, by_anyone(self.scope).where(logs))
             .offset(0)
             .lateral("log")
         )

@@ -6,27 +6,27 @@ the ones before it, which then have to be found in the log.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import DateTime, Double, and_, case, cast, exists, func, or_, select, true
+from sqlalchemy import Double, and_, case, cast, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import schema
 from queries.drawn import WHOLE, scaled, some
 from queries.engine import AGGREGATE
-from queries.health.stored import COLLAPSED, SETTLED, STALE, UsageRow, is_logged
+from queries.health.retrieved import by_anyone, with_last_retrieval
+from queries.health.stored import COLLAPSED, SETTLED, STALE, UsageRow
 from queries.organizations import in_scope
 from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, FromClause, ScalarSelect, Select
+    from sqlalchemy import CTE, ColumnElement, FromClause, Select
     from sqlalchemy.sql.selectable import LateralFromClause
 
     from queries.scope import Scope
 
-MOMENT = DateTime(timezone=True)
 UNTOUCHED = 1.0  # a weight that no feedback has moved
 
 
@@ -80,7 +80,7 @@ class EarlierWeights:
         history = schema.observation_weight_history
         return (
             select(history.c.org_id, history.c.observation_id, history.c.previous_weight)
-            .where(replace(self.scope, project=None).tenant(history), history.c.recorded_at >= self.scope.since)
+            .where(by_anyone(self.scope).tenant(history), history.c.recorded_at >= self.scope.since)
             .ext(distinct_on(history.c.org_id, history.c.observation_id))
             .order_by(history.c.org_id, history.c.observation_id, history.c.recorded_at, history.c.id)
             .cte("changed")
@@ -103,8 +103,8 @@ class EarlierWeights:
 class EarlierUsage:
     """What nothing had retrieved when the window began, by the rules of ``Usage``.
 
-    Where an observation was accessed since, its accesses before are looked for among the log's injections. One written
-    before the log begins may have had some that nobody can find: it is left out.
+    Where an observation was accessed since, the log alone tells what came before. One written before the log begins
+    may have had accesses that nobody can find: it is left out.
     """
 
     scope: Scope
@@ -115,64 +115,31 @@ class EarlierUsage:
 
     def statement(self) -> Select[Any]:
         """Each observation's last access then, and then counted."""
-        each, since = self._each(), self.scope.since
-        old = each.c.created_at < since - SETTLED
-        found = each.c.found
-        hidden = and_(each.c.hidden, each.c.given_at.is_(None), ~found)
-        lost = and_(hidden, or_(each.c.log_begins.is_(None), each.c.created_at < each.c.log_begins))
-        # what 90 logged days did not find is stale whatever came before them, and what is younger is not
-        short = or_(each.c.log_begins.is_(None), each.c.log_begins > since - STALE)
-        too_short = and_(lost, short, each.c.created_at < since - STALE)
-        last = func.greatest(each.c.created_at, each.c.accessed_at, each.c.given_at)
-        never = and_(each.c.accessed_at.is_(None), each.c.given_at.is_(None), ~found)
-        return (
-            select(
-                each.c.org_id,
-                *(
-                    scaled(func.count().filter(only), self.share)
-                    for only in (
-                        and_(old, ~lost),
-                        and_(old, never, ~lost),
-                        ~too_short,
-                        and_(last < since - STALE, ~found, ~too_short),
-                    )
-                ),
-            )
-            .group_by(each.c.org_id)
-            .order_by(each.c.org_id)
-        )
-
-    def _each(self) -> CTE:
         table, since = some(schema.observations, self.share), self.scope.since
+        written, latest = table.c.created_at, table.c.last_accessed_at
+        accessed = case((latest < since, latest))
+        old, ancient = written < since - SETTLED, written < since - STALE
+        needed = or_(and_(old, accessed.is_(None)), func.greatest(written, accessed) < since - STALE)
+        source, retrieved = with_last_retrieval(table, self.scope, self.shape, since, needed)
         begins = self._begins()
-        source = table.outerjoin(begins, begins.c.org_id == table.c.org_id)
-        if self.share >= WHOLE:
-            log = self.shape.rows(self.scope.before())
-            seen = select(log.c.org_id, log.c.observation_id).distinct().cte("seen")
-            source = source.outerjoin(seen, and_(seen.c.org_id == table.c.org_id, seen.c.observation_id == table.c.id))
-            found: ColumnElement[bool] = seen.c.observation_id.is_not(None)
-        else:
-            looked = select(is_logged(table, self.scope.before())).offset(0).lateral("looked")
-            source = source.join(looked, true())
-            found = looked.c.found
-        accessed = table.c.last_accessed_at
-        hidden = func.coalesce(accessed >= since, False)
+        hidden = and_(func.coalesce(latest >= since, False), retrieved.is_(None))
+        lost = and_(hidden, or_(begins.c.at.is_(None), written < begins.c.at))
+        # what 90 logged days did not find is stale whatever came before them, and what is younger is not
+        too_short = and_(lost, ancient, or_(begins.c.at.is_(None), begins.c.at > since - STALE))
+        never = and_(old, accessed.is_(None), retrieved.is_(None), ~lost)
+        stale = and_(func.greatest(written, accessed, retrieved) < since - STALE, ~too_short)
         return (
             select(
                 table.c.org_id,
-                table.c.created_at,
-                found.label("found"),
-                hidden.label("hidden"),
-                case((accessed < since, accessed)).label("accessed_at"),
-                # one look into the log's index for each that needs it, and for no other
-                case((and_(hidden, ~found), self._given_at(table))).label("given_at"),
-                begins.c.at.label("log_begins"),
+                *(
+                    scaled(func.count().filter(only), self.share)
+                    for only in (and_(old, ~lost), never, ~too_short, stale)
+                ),
             )
-            .select_from(source)
+            .select_from(source.outerjoin(begins, begins.c.org_id == table.c.org_id))
             .where(_written(self.scope, table))
-            .cte("each")
-            # or each look would be made anew for every count
-            .prefix_with("materialized", dialect="postgresql")
+            .group_by(table.c.org_id)
+            .order_by(table.c.org_id)
         )
 
     def _begins(self) -> CTE:
@@ -180,19 +147,3 @@ class EarlierUsage:
         orgs, logs = schema.organizations, schema.retrieval_ab_logs
         first = select(func.min(logs.c.created_at)).where(logs.c.org_id == orgs.c.id).scalar_subquery()
         return select(orgs.c.id.label("org_id"), first.label("at")).where(in_scope(self.scope)).cte("begins")
-
-    def _given_at(self, table: FromClause) -> ScalarSelect[Any]:
-        logs = schema.retrieval_ab_logs
-        # a log that does not say what was injected is taken at its widest
-        given = [logs.c.injected] if self.shape.injected else []
-        return (
-            select(cast(func.max(logs.c.created_at), MOMENT))
-            .where(
-                logs.c.org_id == table.c.org_id,
-                logs.c.observation_id == table.c.id,
-                logs.c.created_at < self.scope.since,
-                *given,
-            )
-            .correlate(table)
-            .scalar_subquery()
-        )

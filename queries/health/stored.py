@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, Double, and_, cast, exists, func, select, true
+from sqlalchemy import BigInteger, Double, and_, case, cast, exists, func, or_, select, true
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import schema
 from queries.drawn import WHOLE, scaled, some
 from queries.engine import AGGREGATE
+from queries.health.retrieved import by_anyone, with_last_retrieval
 from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
@@ -49,7 +51,7 @@ class DuplicatesRow:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Active observations beyond the first with the same project, agent and content hash.
+    """Active observations beyond the first with the same project, agent and content hash; without a hash none is equal.
 
     ``by`` leaves out what was written from that moment on: how it stood then, of what is active today.
     """
@@ -67,9 +69,16 @@ class Duplicates:
         table = schema.observations
         same = (table.c.org_id, table.c.project_id, table.c.agent_id, table.c.content_hash)
         wanted = (_active(self.scope), *self._by(table))
-        groups = select(table.c.org_id, func.count().label("members")).where(*wanted).group_by(*same).cte()
+        members = func.count()
+        surplus = case((table.c.content_hash.is_not(None), members - 1), else_=0)
+        groups = (
+            select(table.c.org_id, members.label("members"), surplus.label("surplus"))
+            .where(*wanted)
+            .group_by(*same)
+            .cte()
+        )
         return (
-            select(groups.c.org_id, _whole(groups.c.members), _whole(groups.c.members - 1))
+            select(groups.c.org_id, _whole(groups.c.members), _whole(groups.c.surplus))
             .group_by(groups.c.org_id)
             .order_by(groups.c.org_id)
         )
@@ -152,7 +161,10 @@ class VectorGaps:
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """Counted by dimension first: all but the largest group are of another one."""
+        """The organization's counted by dimension first, beside the scope's own: all but its largest group are other.
+
+        Of equally large groups the one of the smaller dimension is the usual.
+        """
         table, vectors = some(schema.observations, self.share), schema.observation_embeddings
         its_own = and_(
             vectors.c.org_id == table.c.org_id, vectors.c.observation_id == table.c.id, vectors.c.route == "full"
@@ -162,25 +174,36 @@ class VectorGaps:
             # left to itself the planner would read every vector; it does not look behind an offset
             found = select(vectors.c.embedding).where(its_own).offset(0).lateral("its_vector")
         joined = table.outerjoin(found, its_own if self.share >= WHOLE else true())
+        own = func.count() if self.scope.project is None else func.count().filter(self.scope.tenant(table))
         sizes = (
-            select(table.c.org_id, func.vector_dims(found.c.embedding).label("size"), func.count().label("members"))
+            select(
+                table.c.org_id,
+                func.vector_dims(found.c.embedding).label("size"),
+                func.count().label("members"),
+                own.label("own"),
+            )
             .select_from(joined)
-            .where(_active(self.scope, table))
+            .where(_active(by_anyone(self.scope), table))
             .group_by(table.c.org_id, "size")
             .cte("sizes")
         )
         has_one = sizes.c.size.is_not(None)
-        members = sizes.c.members
-        held = func.coalesce(func.sum(members).filter(has_one), 0)
-        usual = func.coalesce(func.max(members).filter(has_one), 0)
+        usual = (
+            select(sizes.c.org_id, sizes.c.size)
+            .where(has_one)
+            .ext(distinct_on(sizes.c.org_id))
+            .order_by(sizes.c.org_id, sizes.c.members.desc(), sizes.c.size)
+            .cte("usual")
+        )
+        every, none, other = (
+            func.coalesce(func.sum(sizes.c.own).filter(only), 0)
+            for only in (true(), ~has_one, sizes.c.size != usual.c.size)
+        )
         return (
-            select(
-                sizes.c.org_id,
-                scaled(func.sum(members), self.share),
-                scaled(func.coalesce(func.sum(members).filter(~has_one), 0), self.share),
-                scaled(held - usual, self.share),
-            )
+            select(sizes.c.org_id, *(scaled(number, self.share) for number in (every, none, other)))
+            .select_from(sizes.outerjoin(usual, usual.c.org_id == sizes.c.org_id))
             .group_by(sizes.c.org_id)
+            .having(every > 0)
             .order_by(sizes.c.org_id)
         )
 
@@ -198,10 +221,11 @@ class UsageRow:
 
 @dataclass(frozen=True)
 class Usage:
-    """Active observations that nothing retrieves.
+    """Active observations that nothing retrieves, whatever the window's length.
 
-    *Never*: older than seven days at the window's end, no access on record and in no retrieval of the window. *Stale*:
-    neither written nor read in the 90 days before the window's end.
+    *Never*: older than seven days at the window's end, no access on record and in no retrieval that was logged by then.
+    *Stale*: neither written nor read in the 90 days before the window's end. A retrieval reads all its candidates,
+    while only those that are injected have an access.
     """
 
     scope: Scope
@@ -211,48 +235,24 @@ class Usage:
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """What the log has of each, then counted."""
-        each = (self._joined() if self.share >= WHOLE else self._looked_up()).subquery("each")
-        old = each.c.created_at < self.scope.until - SETTLED
-        last = func.greatest(each.c.created_at, each.c.last_accessed_at)
-        never = and_(old, each.c.last_accessed_at.is_(None), ~each.c.found)
-        stale = and_(last < self.scope.until - STALE, ~each.c.found)
+        """The log is asked only about what has no access that would decide."""
+        table, until = some(schema.observations, self.share), self.scope.until
+        written, accessed = table.c.created_at, table.c.last_accessed_at
+        old = written < until - SETTLED
+        needed = or_(and_(old, accessed.is_(None)), func.greatest(written, accessed) < until - STALE)
+        source, retrieved = with_last_retrieval(table, self.scope, self.shape, until, needed)
+        never = and_(old, accessed.is_(None), retrieved.is_(None))
+        stale = func.greatest(written, accessed, retrieved) < until - STALE
         return (
             select(
-                each.c.org_id,
+                table.c.org_id,
                 scaled(func.count().filter(old), self.share),
                 scaled(func.count().filter(never), self.share),
                 scaled(func.count(), self.share),
                 scaled(func.count().filter(stale), self.share),
             )
-            .group_by(each.c.org_id)
-            .order_by(each.c.org_id)
-        )
-
-    def _joined(self) -> Select[Any]:
-        """The window's log as a set of ids, joined once."""
-        table, log = schema.observations, self.shape.rows(self.scope)
-        seen = select(log.c.org_id, log.c.observation_id).distinct().cte("seen")
-        its_own = and_(seen.c.org_id == table.c.org_id, seen.c.observation_id == table.c.id)
-        found = seen.c.observation_id.is_not(None).label("found")
-        return (
-            select(table.c.org_id, table.c.created_at, table.c.last_accessed_at, found)
-            .select_from(table.outerjoin(seen, its_own))
-            .where(_active(self.scope))
-        )
-
-    def _looked_up(self) -> Select[Any]:
-        """One look into the log's index for each, behind an offset, or it would be made anew for every count."""
-        table = some(schema.observations, self.share)
-        return (
-            select(table.c.org_id, table.c.created_at, table.c.last_accessed_at, is_logged(table, self.scope))
+            .select_from(source)
             .where(_active(self.scope, table))
-            .offset(0)
+            .group_by(table.c.org_id)
+            .order_by(table.c.org_id)
         )
-
-
-def is_logged(table: FromClause, scope: Scope) -> ColumnElement[bool]:
-    """Whether the window's log has an observation, looked up in an index as ``found``."""
-    logs = schema.retrieval_ab_logs
-    its_own = (logs.c.org_id == table.c.org_id, logs.c.observation_id == table.c.id)
-    return exists().where(*its_own, scope.where(logs)).correlate(table).label("found")

@@ -10,14 +10,16 @@ from sqlalchemy import BigInteger, Double, Integer, and_, case, cast, func, lite
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
+from queries.drift.triage import keeps_older, of_alert
 from queries.engine import AGGREGATE
+from queries.health.retrieved import by_anyone
 from queries.moments import datable
 from queries.organizations import shown_name
 from queries.scores import is_finite
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy import CTE, ColumnElement, FromClause, Select
 
     from queries.scope import Scope
 
@@ -51,8 +53,9 @@ class TopObservations:
     """Twenty-five active observations of one kind, by what they did in the window.
 
     *highest*, *lowest*: retrieved in the window, by weight. *misleading*: named so by the diagnostics of most sessions.
-    *outdated*: the older side of a contradiction that the last pass found, still retrieved. *alone*: retrieved most
-    while the last pass found nobody else who says it.
+    *outdated*: the older side of a contradiction that the last pass found, still retrieved, unless triage dismissed
+    the alert, found the older right or put it off. *alone*: retrieved most while the last pass found nobody else who
+    says it.
     """
 
     scope: Scope
@@ -126,8 +129,11 @@ class TopObservations:
         )
 
     def _used(self) -> CTE:
-        """Retrievals of the window by observation."""
-        log = self.shape.rows(self.scope)
+        """Retrievals of the window by observation, whoever made them; counted for the scope's own alone."""
+        log, table = self.shape.rows(by_anyone(self.scope)), schema.observations
+        source: FromClause = log
+        if self.scope.project is not None:
+            source = log.join(table, and_(_same(log, table), self.scope.tenant(table)))
         return (
             select(
                 log.c.org_id,
@@ -135,6 +141,7 @@ class TopObservations:
                 func.count(log.c.retrieval.distinct()).label("retrieved"),
                 func.count(log.c.retrieval.distinct()).filter(log.c.injected).label("injected"),
             )
+            .select_from(source)
             .group_by(log.c.org_id, log.c.observation_id)
             .cte("used")
         )
@@ -165,12 +172,13 @@ class TopObservations:
         )
 
     def _older(self) -> CTE:
-        """The older sides of standing contradictions, each with its most severe one."""
+        """The older sides of standing contradictions that triage has not settled for them, with the most severe one."""
         passes, found = self._passes(), own_schema.contradictions
         here = and_(found.c.org_id == passes.c.org_id, found.c.run_id == passes.c.id)
         return (
             select(found.c.org_id, found.c.older.label("observation_id"), func.max(found.c.severity).label("severity"))
-            .select_from(passes.join(found, here))
+            .select_from(passes.join(found, here).outerjoin(own_schema.drift_triage, of_alert(found)))
+            .where(~keeps_older())
             .group_by(found.c.org_id, found.c.older)
             .cte("older")
         )
@@ -186,5 +194,5 @@ class TopObservations:
         )
 
 
-def _same(found: CTE, table: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a table
+def _same(found: FromClause, table: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a table
     return and_(found.c.org_id == table.c.org_id, found.c.observation_id == table.c.id)

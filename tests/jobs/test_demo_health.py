@@ -12,7 +12,6 @@ from queries.engine import Store, make_engine
 from queries.health.logged import LogIntegrity, LostRetrievals
 from queries.health.stored import Duplicates, Usage, VectorGaps, Weights
 from queries.scope import EVERYTHING, Scope
-from tests.health_store import frames
 from tests.jobs.conftest import NOW
 from tests.jobs.stores import libpq
 from tests.queries.health.test_stored_and_logged import answered, slowly
@@ -31,7 +30,7 @@ def reading(filled: str) -> Iterator[Store]:
 def test_every_count_of_the_demo_equals_the_slow_answer(filled: str, reading: Store) -> None:
     scope = Scope.of_days(EVERYTHING, NOW.date() - timedelta(days=29), NOW.date())
     with psycopg.connect(libpq(filled), autocommit=True) as owner:
-        expected = slowly(frames(owner, scope), scope)
+        expected = slowly(owner, scope)
     questions = (
         Duplicates(scope), Weights(scope), VectorGaps(scope), Usage(scope), LogIntegrity(scope), LostRetrievals(scope),
     )  # fmt: skip

@@ -70,7 +70,7 @@ class TestOldStores:
         )
         with store.reading(EVERYTHING) as connection:
             shape = log_shape(connection)
-        assert shape == LogShape(retrieval_id=False, created_at=False, injected=False)
+        assert shape == LogShape(retrieval_id=False, created_at=False, injected=False, by_observation=False)
         latest = store.ask(LatestRetrievals(scope("org_a", days=60), shape))
         assert len(latest) == 1
         rows = store.ask(LoggedRetrieval(scope("org_a"), latest["retrieval"].iloc[0], shape))

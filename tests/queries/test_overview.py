@@ -146,7 +146,7 @@ class TestWithoutRecommendedColumns:
         owner.execute("alter table retrieval_ab_logs drop column retrieval_id, drop column created_at")
         with store.reading(EVERYTHING) as connection:
             shape = log_shape(connection)
-        assert shape == LogShape(retrieval_id=False, created_at=False)
+        assert shape == LogShape(retrieval_id=False, created_at=False, by_observation=False)
         row = one(store, shape=shape)
         assert (row["retrievals"], row["complete"], row["moved"]) == (2, 2, 2)
         assert pd.Timestamp(row["newest"]).date() == TODAY - timedelta(days=2)

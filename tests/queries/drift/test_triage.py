@@ -191,9 +191,40 @@ class TestNewAlerts:
         make(store, MINE, triage(0, "snoozed", fingerprint="b", snoozed_until=over))
         fleet = Scope(EVERYTHING, sample.TODAY - timedelta(days=1), sample.TODAY)
         found = store.ask(NewAlerts(fleet)).set_index("org_id")
-        assert found.loc["org_a"].to_dict() == {"alerts": 4, "new": 3}
+        assert found.loc["org_a"].to_dict() == {"alerts": 3, "new": 3}
         assert found.loc["org_b"].to_dict() == {"alerts": 0, "new": 0}
         assert list(store.ask(NewAlerts(window("org_c")))["org_id"]) == []
+
+    @pytest.mark.parametrize(
+        ("decided", "counted"),
+        [
+            ({"state": "new"}, (1, 1)),
+            ({"state": "acknowledged"}, (1, 0)),
+            ({"state": "investigating"}, (1, 0)),
+            ({"state": "snoozed", "snoozed_until": datetime.now(UTC) + timedelta(days=1)}, (1, 0)),
+            ({"state": "resolved", "verdict": "older"}, (1, 0)),
+            ({"state": "resolved", "verdict": "newer"}, (1, 0)),
+            ({"state": "resolved", "verdict": "both"}, (0, 0)),
+            ({"state": "false_positive"}, (0, 0)),
+        ],
+        ids=lambda each: each.get("verdict", each["state"]) if isinstance(each, dict) else "",
+    )
+    def test_what_was_dismissed_is_no_drift(
+        self, store: Store, owner: Owner, decided: dict[str, Any], counted: tuple[int, int]
+    ) -> None:
+        row = owner.execute(
+            """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version)
+               values ('org_a', 'api', 'done', 'v') returning id"""
+        ).fetchone()
+        assert row
+        owner.execute(
+            """insert into rankscope.contradictions values
+               ('org_a', %s, 0, 'f1', gen_random_uuid(), gen_random_uuid(), 'value', 'r', 1, 1, '{}', '[]')""",
+            row,
+        )
+        make(store, MINE, triage(0, **decided))
+        (found,) = store.ask(NewAlerts(window("org_a"))).to_dict("records")
+        assert (found["alerts"], found["new"]) == counted
 
 
 def pairs(new: tuple[tuple[str, str], ...] | None, seen: str = digest(()), **more: Any) -> SetPairs:  # noqa: ANN401 - SetPairs' own

@@ -14,10 +14,9 @@ from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.served import Blocks, Ended, Misled
 from queries.health.stored import Duplicates
 from queries.scope import EVERYTHING, Reach, Scope
-from queries.shape import LogShape
 from tests import sample
-from tests.health_store import NOW, frames, inside, plant, plant_history
-from tests.queries.health.test_stored_and_logged import ALL, SCOPES, answered
+from tests.health_store import NOW, frames, inside, plant, plant_elsewhere, plant_history
+from tests.queries.health.test_stored_and_logged import ALL, SCOPES, UNINDEXED, answered
 
 if TYPE_CHECKING:
     import psycopg
@@ -42,10 +41,9 @@ def weight_then(history: pd.DataFrame, row: dict[Any, Any], since: pd.Timestamp)
 def slowly(owner: Owner, scope: Scope) -> dict[str, dict[Any, dict[str, int]]]:
     """Counts by question and organization, one observation or session at a time."""
     tables, whole = frames(owner, scope), frames(owner, replace(scope, project=None))
-    since, before = pd.Timestamp(scope.since), scope.before()
+    since = pd.Timestamp(scope.since)
     stored = tables["observations"]
     stored = stored[(stored["status"] == "active") & (stored["created_at"] < since)]
-    seen = inside(tables["retrieval_ab_logs"], before)
     log = whole["retrieval_ab_logs"]
     found: dict[str, dict[Any, dict[str, int]]] = {"EarlierUsage": {}, "EarlierWeights": {}, "Duplicates": {}}
     for org, rows in stored.groupby("org_id"):
@@ -55,25 +53,21 @@ def slowly(owner: Owner, scope: Scope) -> dict[str, dict[Any, dict[str, int]]]:
         known = [weight for weight in weights if weight is not None and math.isfinite(weight)]
         found["EarlierWeights"][org] = {"weighed": len(known), "collapsed": sum(weight < 0.2 for weight in known)}
         mine = log[log["org_id"] == org]
-        met = set(seen[seen["org_id"] == org]["observation_id"])
+        before = mine[mine["created_at"] < since]
         counts = dict.fromkeys(("settled", "never", "kept", "stale"), 0)
         for row in rows.to_dict("records"):
             accessed = None if pd.isna(row["last_accessed_at"]) else row["last_accessed_at"]
-            times = [row["created_at"]]
-            unknown = False
-            if accessed is not None and accessed < since:
-                times.append(accessed)
-            elif accessed is not None and row["id"] not in met:
-                given = mine[(mine["observation_id"] == row["id"]) & (mine["created_at"] < since) & mine["injected"]]
-                times += list(given["created_at"])
-                unknown = given.empty and (mine.empty or row["created_at"] < mine["created_at"].min())
-            old, was_read = row["created_at"] < since - 7 * DAY, len(times) > 1 or row["id"] in met
+            reads = list(before[before["observation_id"] == row["id"]]["created_at"])
+            reads += [accessed] if accessed is not None and accessed < since else []
+            later = accessed is not None and accessed >= since
+            unknown = later and not reads and (mine.empty or row["created_at"] < mine["created_at"].min())
+            old = row["created_at"] < since - 7 * DAY
             counts["settled"] += old and not unknown
-            counts["never"] += old and not unknown and not was_read
+            counts["never"] += old and not unknown and not reads
             ancient = row["created_at"] < since - 90 * DAY
             too_short = unknown and ancient and (mine.empty or mine["created_at"].min() > since - 90 * DAY)
             counts["kept"] += not too_short
-            counts["stale"] += not too_short and row["id"] not in met and max(times) < since - 90 * DAY
+            counts["stale"] += not too_short and max([row["created_at"], *reads]) < since - 90 * DAY
         found["EarlierUsage"][org] = counts
     return found
 
@@ -82,13 +76,16 @@ def slowly(owner: Owner, scope: Scope) -> dict[str, dict[Any, dict[str, int]]]:
 def test_what_stood_when_the_window_began_equals_the_slow_answer(store: Store, owner: Owner, seed: int) -> None:
     plant(owner, seed)
     plant_history(owner, seed)
+    if seed == 1:  # the log of the other begins after most was written
+        plant_elsewhere(owner, seed)
     met: set[str] = set()
     for scope in SCOPES.values():
         expected = slowly(owner, scope)
         counted = (EarlierUsage(scope), EarlierWeights(scope), Duplicates(scope, by=scope.since))
         # what is drawn is looked up one by one: here, all of it
         drawn = (EarlierUsage(scope, share=ALL), EarlierWeights(scope, ALL), Duplicates(scope, scope.since, ALL))
-        for question in counted + drawn:
+        unindexed = (EarlierUsage(scope, UNINDEXED), EarlierUsage(scope, UNINDEXED, ALL))
+        for question in counted + drawn + unindexed:
             name = type(question).__name__
             assert answered(store, question) == expected[name], (name, scope)
             met |= {key for row in expected[name].values() for key, value in row.items() if value}
@@ -132,8 +129,8 @@ class TestByHand:
         (id_,) = sample.add_observations(owner, "org_a", 1, days_ago=20)
         return id_
 
-    def usage(self, store: Store, shape: LogShape | None = None) -> list[int]:
-        (counts,) = answered(store, EarlierUsage(WEEK, shape or LogShape())).values()
+    def usage(self, store: Store) -> list[int]:
+        (counts,) = answered(store, EarlierUsage(WEEK)).values()
         return [counts[name] for name in ("settled", "never", "kept", "stale")]
 
     def test_never_read_it_was_never_retrieved_then(self, store: Store, observation: Any) -> None:  # noqa: ANN401
@@ -163,13 +160,12 @@ class TestByHand:
         assert self.usage(store) == [1, 1, 1, 0]
 
     def test_read_since_and_before_the_window_before(self, store: Store, owner: Owner, observation: Any) -> None:  # noqa: ANN401
-        """Fifteen days ago it was a candidate; only an injection was an access."""
+        """Fifteen days ago it was a candidate, which is a retrieval, injected or not."""
         owner.execute("update observations set last_accessed_at = %s", (NOW,))
         sample.add_retrieval(owner, "org_a", sample.unchanged(2), name="other", days_ago=25)
         sample.add_retrieval(owner, "org_a", sample.unchanged(1), name="early", days_ago=15, observations=[observation])
-        assert self.usage(store) == [1, 1, 1, 0]
-        assert self.usage(store, LogShape(injected=False)) == [1, 0, 1, 0]
-        owner.execute("update retrieval_ab_logs set injected = true")
+        assert self.usage(store) == [1, 0, 1, 0]
+        owner.execute("update observations set last_accessed_at = null")
         assert self.usage(store) == [1, 0, 1, 0]
 
     @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -17,7 +18,7 @@ from queries.health.top import SHOWN, Kind, TopObservations
 from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape
 from tests import sample
-from tests.health_store import NOW, frames, inside, plant
+from tests.health_store import DECISIONS, NOW, frames, inside, plant, plant_elsewhere, plant_triage
 from tests.queries.health.test_stored_and_logged import ALL
 
 if TYPE_CHECKING:
@@ -38,21 +39,38 @@ SCOPES = {
 }
 
 
-def top_slowly(tables: dict[str, pd.DataFrame], scope: Scope, kind: str) -> list[str]:
+def read_by_anyone(owner: Owner, scope: Scope) -> pd.DataFrame:
+    """The window's log of whole organizations: a session of no project or another one finds this one's memory too."""
+    return inside(frames(owner, replace(scope, project=None))["retrieval_ab_logs"], scope)
+
+
+def contradicted_slowly(tables: dict[str, pd.DataFrame], runs: set[int]) -> dict[tuple[str, Any], float]:
+    """The severity of the gravest contradiction of each older side that nobody has settled in its favour or put off."""
+    decided = tables["drift_triage"].set_index(["org_id", "fingerprint"]).to_dict("index")
+    against: dict[tuple[str, Any], float] = {}
+    for row in tables["contradictions"][tables["contradictions"]["run_id"].isin(runs)].to_dict("records"):
+        said = decided.get((row["org_id"], row["fingerprint"]), {"state": "new", "verdict": None})
+        if said["state"] == "false_positive" or said["verdict"] in ("older", "both"):
+            continue
+        if said["state"] == "snoozed" and said["snoozed_until"] > datetime.now(UTC):
+            continue
+        key = (row["org_id"], row["older"])
+        against[key] = max(against.get(key, 0.0), row["severity"])
+    return against
+
+
+def top_slowly(owner: Owner, scope: Scope, kind: str) -> list[str]:
     """Ids in order, chosen observation by observation."""
+    tables, log = frames(owner, scope), read_by_anyone(owner, scope)
     stored = tables["observations"]
     stored = stored[stored["status"] == "active"]
-    log = inside(tables["retrieval_ab_logs"], scope)
     used = {key: rows["retrieval_id"].nunique() for key, rows in log.groupby(["org_id", "observation_id"])}
     runs = tables["aggregation_runs"]
     done = runs[runs["state"] == "done"].sort_values("id").drop_duplicates(["org_id", "project_id"], keep="last")
     named: Counter[tuple[str, Any]] = Counter()
     for row in inside(tables["session_diagnostics"], scope).to_dict("records"):
         named.update((row["org_id"], id_) for id_ in row["misleading_observation_ids"])
-    against: dict[tuple[str, Any], float] = {}
-    for row in tables["contradictions"][tables["contradictions"]["run_id"].isin(done["id"])].to_dict("records"):
-        key = (row["org_id"], row["older"])
-        against[key] = max(against.get(key, 0.0), row["severity"])
+    against = contradicted_slowly(tables, set(done["id"]))
     clusters = tables["clusters"].set_index(["org_id", "run_id", "observation_id"])["agents"].to_dict()
     passes = {(row["org_id"], row["project_id"]): row for row in done.to_dict("records")}
     chosen: list[tuple[Any, str]] = []
@@ -78,10 +96,42 @@ def top_slowly(tables: dict[str, pd.DataFrame], scope: Scope, kind: str) -> list
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_top_observations_equal_the_slow_answer(store: Store, owner: Owner, kind: Kind) -> None:
     plant(owner, 4)
+    plant_elsewhere(owner, 4)
+    plant_triage(owner, 4)
     for scope in SCOPES.values():
-        expected = top_slowly(frames(owner, scope), scope, kind)
+        expected = top_slowly(owner, scope, kind)
         assert store.ask(TopObservations(scope, kind))["id"].tolist() == expected
     assert expected
+
+
+@pytest.mark.parametrize("decided", DECISIONS)
+def test_outdated_is_worked_off_in_drift_alerts(
+    store: Store, owner: Owner, decided: tuple[str, str | None, str | None] | None
+) -> None:
+    """Of two alerts against one observation the graver is decided; then the other one's severity is told."""
+    done = (("resolved", "older", None), ("resolved", "both", None), ("false_positive", None, None))
+    listed = decided not in (*done, ("snoozed", None, "1 day"))
+    sample.add_organization(owner, "org_a")
+    older, newer, more = sample.add_observations(owner, "org_a", 3)
+    sample.add_retrieval(owner, "org_a", sample.unchanged(1), name="one", observations=[older])
+    (run,) = owner.execute(
+        """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version)
+           values ('org_a', 'api', 'done', 'v') returning id"""
+    ).fetchone()  # type: ignore[misc]
+    insert = """insert into rankscope.contradictions values
+                  ('org_a', %s, %s, %s, %s, %s, 'value', 'r', 1, %s, '{}', '[]')"""
+    owner.execute(insert, (run, 0, "grave", older, newer, 0.9))
+    if decided is not None:
+        owner.execute(
+            """insert into rankscope.drift_triage (org_id, fingerprint, state, verdict, snoozed_until, changed_by)
+               values ('org_a', 'grave', %s, %s, now() + %s::interval, 'ann')""",
+            decided,
+        )
+    found = store.ask(TopObservations(ONE, "outdated"))
+    assert found["severity"].tolist() == ([0.9] if listed else [])
+    owner.execute(insert, (run, 1, "light", older, more, 0.3))
+    found = store.ask(TopObservations(ONE, "outdated"))
+    assert (found["id"].tolist(), found["severity"].tolist()) == ([str(older)], [0.9 if listed else 0.3])
 
 
 def test_a_store_that_does_not_log_injection_has_no_figure_for_it(store: Store, owner: Owner) -> None:
@@ -136,11 +186,12 @@ def test_more_work_types_than_are_asked_for_are_counted(store: Store, owner: Own
 @pytest.mark.parametrize("by", get_args(By))
 def test_coverage_equals_the_slow_answer(store: Store, owner: Owner, by: By) -> None:
     plant(owner, 6)
+    plant_elsewhere(owner, 6)
     for scope in SCOPES.values():
         tables = frames(owner, scope)
         stored = tables["observations"]
         stored = stored[(stored["status"] == "active") & (stored["created_at"] < scope.until)]
-        log = inside(tables["retrieval_ab_logs"], scope)
+        log = read_by_anyone(owner, scope)
         log = log[log["injected"] == True]  # noqa: E712 - null is neither
         name = f"{by}_id"
         expected = {}
