@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 Meaning = Literal["worse", "better", "chance", "moved", "same", "present", "nothing"]
 WHOLE = Shares()
 SAME = 0.0005  # a change of a share that three digits do not show
+UNKNOWN = 0.05  # of what a share is formed of; a past that is less known than this is not compared with
 NOTICED = 0.01  # a change of a share that is worth a sentence though its band stayed
 
 # About single events of the window, so that few of them vary by chance; a share of what is stored does not.
 EVENTS = frozenset({"accepted", "misled", "empty", "coverage", "integrity", "lost"})
 # Vectors have no date, a writer's counts no days, and only the last passes are kept.
 PRESENT_ONLY = frozenset({"near", "vectorless", "dimension", "drops", "aggregation"})
+# Of these the store may have forgotten what was before: as many counted as they stand now.
+FORGOTTEN = {"collapsed": "unknown_weights", "never": "unknown_never", "stale": "unknown_stale"}
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
     value = measure.value(now)
     if measure.name in PRESENT_ONLY:
         return Compared(measure, value, None, "present")
-    earlier = measure.value(before)
+    earlier = None if _is_forgotten(measure, before) else measure.value(before)
     if value is None or earlier is None:
         return Compared(measure, value, earlier, "nothing")
     change = value - earlier
@@ -139,6 +142,11 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
     if measure.falling is None:
         return Compared(measure, value, earlier, "moved")
     return Compared(measure, value, earlier, "worse" if (change < 0) == measure.falling else "better")
+
+
+def _is_forgotten(measure: Measure, before: Mapping[str, float]) -> bool:
+    """Whether the past of so many is not known that a change could lie in them alone."""
+    return before.get(FORGOTTEN.get(measure.name, ""), 0.0) > UNKNOWN * before.get(measure.whole or "", 0.0)
 
 
 def _seen(measure: Measure, counts: Mapping[str, float], share: float) -> tuple[int, int]:
