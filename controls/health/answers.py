@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from analysis.health.change import WHOLE, compare
 from analysis.health.checks import judged
 from analysis.health.counts import Shares, by_organization, summed, told
+from analysis.health.organizations import compare_each
 from controls.loading import shape
 from controls.partly import Partly, each
 from queries.errors import LACKING, StoreError
@@ -76,7 +77,7 @@ def ask(scope: Scope) -> Memory:
     shares = Shares(of_log, stored, given)
     known = {org: told(counts, shares) for org, counts in counted.items()}
     by_org = {org: judged(counts) for org, counts in known.items()}
-    compared = {org: compare(counts, earlier.get(org, {}), shares) for org, counts in known.items()}
+    compared = compare_each(known, earlier, shares)
     return Memory(judged(total), by_org, compare(total, past, shares), compared, names, found, before, total, shares)
 
 

@@ -133,9 +133,10 @@ def organizations(memory: Memory, scope: Scope) -> None:
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=180, pinned=True),
             "open": enter_column([org for org, *_ in listed]),
-            "worse": st.column_config.TextColumn("▼ Worse than before", width=290),
+            "worse": st.column_config.TextColumn("▼ Worse than before", width=290, help=glossary.AMONG_MANY),
             "act": st.column_config.TextColumn("✕ Act on", width=200),
             "watch": st.column_config.TextColumn("◆ Watch", width=200),
             "id": st.column_config.TextColumn("Id", width=90),
         },
     )
+    st.caption(glossary.AMONG_MANY)
