@@ -5,7 +5,7 @@ What is lacking costs its own figure alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from analysis.health.change import WHOLE, compare
@@ -15,7 +15,7 @@ from analysis.health.organizations import compare_each
 from controls.loading import shape
 from controls.partly import Partly, each
 from queries.errors import LACKING, StoreError
-from queries.flags.history import FlagHistory
+from queries.flags.history import FlagsTurned
 from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals
 from queries.health.passes import Aggregated
@@ -97,7 +97,7 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "outcomes": Ended(before),
         "diagnostics": Misled(before),
         "blocks": Blocks(before),
-        "steered": FlagHistory(scope),
+        "steered": FlagsTurned(replace(scope, since=before.since)),  # in either window
     }
     if log.created_at:
         asked["usage"] = EarlierUsage(scope, log, stored)

@@ -183,31 +183,6 @@ class TestSentence:
             changes = set(table(test, "checks")["change"])
         assert changes == {"nothing to compare", "—"}
 
-    def test_a_flag_that_was_turned_meanwhile_is_linked(self, address: str, owner: Owner) -> None:
-        sample.add_organization(owner, "org_a")
-        add_sessions(owner, 40, 90, 10)
-        add_sessions(owner, 5, 50, 50)
-        turn_flag(owner, "absent", "true", days_ago=33)
-        with health(address, org="org_a") as test:
-            labels = [button.label for button in test.button]
-        assert f"Since {NOW - 33 * DAY:%-d %b}: weighting off" in labels
-        assert "Did the flag cause it?" in labels
-        assert "How sessions ended" not in labels
-        with health(address, org="org_a", window="7d") as test:
-            assert not [button for button in test.button if "weighting off" in button.label]
-        turn_flag(owner, "true", "absent", days_ago=32)
-        with health(address, org="org_a") as test:
-            assert "2 changes of flags in these days" in [button.label for button in test.button]
-
-
-def turn_flag(owner: Owner, old: str, new: str, *, days_ago: int) -> None:
-    owner.execute(
-        """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor, source,
-             changed_at) values ('org_a', gen_random_uuid(), 'feedback_weighting_disabled', %s, %s, 'r', 'a', 'demo',
-             %s)""",
-        (old, new, NOW - days_ago * DAY),
-    )
-
 
 def test_an_organization_that_got_worse_is_named_in_the_fleet(address: str, owner: Owner) -> None:
     sample.add_organization(owner, "org_a", "Alder")
