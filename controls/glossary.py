@@ -292,6 +292,13 @@ def flag(description: str, default: str, owner: str) -> str:
 
 
 # Health
+AMONG_MANY = (
+    "Worse than before is adjusted for the number of organizations and measures: of the changes of sessions, blocks "
+    "and log that stand here, at most 5 % are chance on average (Benjamini–Hochberg). An organization opened by itself "
+    "is held against its own 95 % interval alone, and may call worse what is no mark here."
+)
+
+
 def check(formula: str, bands: str | None, todo: str) -> str:
     """A measure of Health: how it is formed, how it is read, and what to do; without bands where platforms differ."""
     if bands is None:

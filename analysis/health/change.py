@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Meaning = Literal["worse", "better", "chance", "moved", "same", "present", "nothing"]
+Seen = tuple[int, int]  # a part, and the whole that it is of
 WHOLE = Shares()
 SAME = 0.0005  # a change of a share that three digits do not show
+UNKNOWN = 0.05  # of what a share is formed of; a past that is less known than this is not compared with
 NOTICED = 0.01  # a change of a share that is worth a sentence though its band stayed
 
 # About single events of the window, so that few of them vary by chance; a share of what is stored does not.
 EVENTS = frozenset({"accepted", "misled", "empty", "coverage", "integrity", "lost"})
 # Vectors have no date, a writer's counts no days, and only the last passes are kept.
 PRESENT_ONLY = frozenset({"near", "vectorless", "dimension", "drops", "aggregation"})
+# Of these the store may have forgotten what was before: as many counted as they stand now.
+FORGOTTEN = {"collapsed": "unknown_weights", "never": "unknown_never", "stale": "unknown_stale"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,12 @@ class Compared:
     now: float | None
     before: float | None
     meaning: Meaning
-    of: tuple[int, int] | None = None  # single events before and now, where chance has a part in it
+    seen: tuple[Seen, Seen] | None = None  # single events before and now, where chance has a part in it
+
+    @property
+    def of(self) -> tuple[int, int] | None:
+        """How many events there were before and now, where they were too few."""
+        return (self.seen[0][1], self.seen[1][1]) if self.seen is not None and self.meaning == "chance" else None
 
     @property
     def change(self) -> float | None:
@@ -125,28 +134,45 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
     value = measure.value(now)
     if measure.name in PRESENT_ONLY:
         return Compared(measure, value, None, "present")
-    earlier = measure.value(before)
+    earlier = None if _is_forgotten(measure, before) else measure.value(before)
     if value is None or earlier is None:
         return Compared(measure, value, earlier, "nothing")
-    change = value - earlier
-    if abs(change) < (SAME if measure.is_share else SAME * earlier):
-        return Compared(measure, value, earlier, "same")
-    share = shares.of(measure.whole or "")  # of what a count stands for, only a share was seen
-    if measure.name in EVENTS or share < 1:  # what is stored does not vary by chance, unless it was drawn
-        events, past = _seen(measure, now, share), _seen(measure, before, share)
-        if is_chance(events, past):
-            return Compared(measure, value, earlier, "chance", (past[1], events[1]))
+    seen = _seen(measure, now, before, shares)
+    return Compared(measure, value, earlier, _meaning(measure, value, earlier, seen), seen)
+
+
+def _meaning(measure: Measure, now: float, before: float, seen: tuple[Seen, Seen] | None) -> Meaning:
+    change = now - before
+    if abs(change) < (SAME if measure.is_share else SAME * before):
+        return "same"
+    if seen is not None and is_chance(seen[1], seen[0]):
+        return "chance"
     if measure.falling is None:
-        return Compared(measure, value, earlier, "moved")
-    return Compared(measure, value, earlier, "worse" if (change < 0) == measure.falling else "better")
+        return "moved"
+    return "worse" if (change < 0) == measure.falling else "better"
 
 
-def _seen(measure: Measure, counts: Mapping[str, float], share: float) -> tuple[int, int]:
+def _is_forgotten(measure: Measure, before: Mapping[str, float]) -> bool:
+    """Whether the past of so many is not known that a change could lie in them alone."""
+    return before.get(FORGOTTEN.get(measure.name, ""), 0.0) > UNKNOWN * before.get(measure.whole or "", 0.0)
+
+
+def _seen(
+    measure: Measure, now: Mapping[str, float], before: Mapping[str, float], shares: Shares
+) -> tuple[Seen, Seen] | None:
+    """The events before and now; none of what is stored, which does not vary by chance unless it was drawn."""
+    share = shares.of(measure.whole or "")  # of what a count stands for, only a share was seen
+    if measure.name not in EVENTS and share >= 1:
+        return None
+    return _events(measure, before, share), _events(measure, now, share)
+
+
+def _events(measure: Measure, counts: Mapping[str, float], share: float) -> Seen:
     whole = round(counts[measure.whole or ""] * share)
     return min(round(counts[measure.part] * share), whole), whole
 
 
-def is_chance(now: tuple[int, int], before: tuple[int, int]) -> bool:
+def is_chance(now: Seen, before: Seen) -> bool:
     """Whether the 95 % interval of the difference of two shares holds zero; of nothing seen, nothing can be told."""
     if not now[1] or not before[1]:
         return True
@@ -154,7 +180,7 @@ def is_chance(now: tuple[int, int], before: tuple[int, int]) -> bool:
     return low <= 0 <= high
 
 
-def difference(now: tuple[int, int], before: tuple[int, int]) -> tuple[float, float]:
+def difference(now: Seen, before: Seen) -> tuple[float, float]:
     """Newcombe's 95 % interval of the difference of two shares: made of Wilson's, so it holds for few events too."""
     one, other = wilson(*now), wilson(*before)
     change = one.value - other.value

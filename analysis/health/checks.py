@@ -148,7 +148,8 @@ CHECKS = (
     ),
     Check(
         "aggregation", "Aggregation age", "hours_since_pass", None, 1.0, 24.0,
-        "hours since every project was last aggregated or seen to be unchanged; the oldest counts",
+        "hours since every project was last aggregated or seen to be unchanged, or since the oldest observation of one "
+        "that no pass has finished; the longest counts",
         "`python -m jobs aggregate --every 60` is not running or fails: *Runs and writers* says which project and why.",
         worst=72.0,
     ),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     import pandas as pd
 
 COUNTS = ("duplicates", "weights", "vectors", "usage", "log", "lost", "outcomes", "diagnostics", "blocks")
-NEVER = float("inf")  # hours since a pass that was never made
 FLOOR = 30  # of what was drawn of one organization; below it a share says next to nothing
 
 # What is formed of observations, of injections and of retrievals; the first of each is all that were counted.
@@ -62,16 +62,14 @@ def by_organization(frames: Mapping[str, pd.DataFrame], as_of: datetime) -> dict
         counts.setdefault(str(row["org_id"]), {}).update(more)
     for row in frames["passes"].to_dict("records") if "passes" in frames else ():
         more = {"repeats": float(row["repeats"]), "passed": float(row["passed"])}
-        counts.setdefault(str(row["org_id"]), {}).update(more, hours_since_pass=_age(row, as_of))
+        counts.setdefault(str(row["org_id"]), {}).update(more, **_age(row["oldest"], as_of))
     return counts
 
 
-def _age(row: Mapping[Hashable, Any], as_of: datetime) -> float:
-    """Hours since an organization's project that was looked at longest ago; one that never was counts before all."""
-    if row["unfinished"]:
-        return NEVER
-    oldest: datetime = row["oldest"].to_pydatetime()
-    return max((as_of - oldest).total_seconds(), 0.0) / 3600
+def _age(oldest: pd.Timestamp, as_of: datetime) -> dict[str, float]:
+    """Hours since an organization's project that waits longest; nothing where none has anything to wait for."""
+    hours = (as_of - oldest).total_seconds() / 3600
+    return {} if math.isnan(hours) else {"hours_since_pass": max(hours, 0.0)}
 
 
 def summed(counts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

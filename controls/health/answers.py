@@ -5,16 +5,17 @@ What is lacking costs its own figure alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from analysis.health.change import WHOLE, compare
 from analysis.health.checks import judged
 from analysis.health.counts import Shares, by_organization, summed, told
+from analysis.health.organizations import compare_each
 from controls.loading import shape
 from controls.partly import Partly, each
 from queries.errors import LACKING, StoreError
-from queries.flags.history import FlagHistory
+from queries.flags.history import FlagsTurned
 from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals
 from queries.health.passes import Aggregated
@@ -76,7 +77,7 @@ def ask(scope: Scope) -> Memory:
     shares = Shares(of_log, stored, given)
     known = {org: told(counts, shares) for org, counts in counted.items()}
     by_org = {org: judged(counts) for org, counts in known.items()}
-    compared = {org: compare(counts, earlier.get(org, {}), shares) for org, counts in known.items()}
+    compared = compare_each(known, earlier, shares)
     return Memory(judged(total), by_org, compare(total, past, shares), compared, names, found, before, total, shares)
 
 
@@ -96,7 +97,7 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "outcomes": Ended(before),
         "diagnostics": Misled(before),
         "blocks": Blocks(before),
-        "steered": FlagHistory(scope),
+        "steered": FlagsTurned(replace(scope, since=before.since)),  # in either window
     }
     if log.created_at:
         asked["usage"] = EarlierUsage(scope, log, stored)

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.health.change import worst_first
 from controls.health.words import SIGNS, change, passage, shown
 from controls.links import go
-from controls.messages import window_before
+from controls.messages import number, window_before
 from queries.flags.registry import FLAGS
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def _ways(ways: list[Way]) -> None:
     if not ways:
         return
     with st.container(horizontal=True, gap="small"):
-        for number, (page, label, said) in enumerate(ways):
+        for place, (page, label, said) in enumerate(ways):
             st.button(
-                label, key=f"way_{number}", type="tertiary", icon=":material/arrow_forward:", on_click=go, args=(page,),
+                label, key=f"way_{place}", type="tertiary", icon=":material/arrow_forward:", on_click=go, args=(page,),
                 kwargs=said,
             )  # fmt: skip
 
@@ -79,17 +79,16 @@ def _ways(ways: list[Way]) -> None:
 def _steered(memory: Memory, scope: Scope) -> list[Way]:
     if "steered" not in memory.earlier.frames:
         return []
-    changes = memory.earlier.frames["steered"]
-    recent = changes[(changes["changed_at"] >= scope.before().since) & (changes["changed_at"] < scope.until)]
-    if len(recent) > 1:
-        return [("feature_flags.py", f"{len(recent)} changes of flags in these days", {})]
     known = {flag.name: flag for flag in FLAGS}
     where = "" if scope.org is not None else " in one organization"
-    return [
-        ("feature_flags.py", f"Since {at:%-d %b}: {known[flag].effect(new)}{where}", {"change": str(id_)})
-        for id_, flag, new, at in recent[["id", "flag", "new", "changed_at"]].itertuples(index=False)
-        if flag in known
-    ]
+    ways: list[Way] = []
+    for changes, id_, flag, new, at in memory.earlier.frames["steered"].itertuples(index=False):
+        if changes > 1:
+            ways.append(("feature_flags.py", f"{number(changes)} changes of flags in these days", {}))
+        elif flag in known:
+            told = f"Since {at:%-d %b}: {known[flag].effect(new)}{where}"
+            ways.append(("feature_flags.py", told, {"change": str(id_)}))
+    return ways
 
 
 def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.health.change import worst_first
+from analysis.health.change import UNKNOWN, worst_first
 from analysis.health.checks import Check
 from controls import glossary
 from controls.address import said, say
@@ -94,7 +94,8 @@ def behind(memory: Memory, scope: Scope) -> None:
     st.caption(
         f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
         "this window began, of what is active today. pt are percentage points; ≈: too few to tell it from chance "
-        "(95 %). Vectors, near-duplicates, drops and passes are known of the present only."
+        "(95 %). Vectors, near-duplicates, drops and passes are known of the present only; weights and reads of whose "
+        f"past more than {100 * UNKNOWN:.0f} % is not known are not compared."
     )
     if any(memory.counts.get(name) for name, _ in APART.values()):
         st.caption(
@@ -132,9 +133,10 @@ def organizations(memory: Memory, scope: Scope) -> None:
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=180, pinned=True),
             "open": enter_column([org for org, *_ in listed]),
-            "worse": st.column_config.TextColumn("▼ Worse than before", width=290),
+            "worse": st.column_config.TextColumn("▼ Worse than before", width=290, help=glossary.AMONG_MANY),
             "act": st.column_config.TextColumn("✕ Act on", width=200),
             "watch": st.column_config.TextColumn("◆ Watch", width=200),
             "id": st.column_config.TextColumn("Id", width=90),
         },
     )
+    st.caption(glossary.AMONG_MANY)

@@ -27,7 +27,7 @@ def shown(measure: Measure, value: float | None) -> str:
         return digits(value)
     if measure.unit != "h":
         return f"{digits(value)} {measure.unit}".rstrip()
-    return "never" if math.isinf(value) else _hours(value)
+    return _hours(value)
 
 
 def about(measure: Measure, shares: Shares) -> str:

@@ -101,6 +101,37 @@ class FlagHistory:
 
 
 @dataclass(frozen=True)
+class FlagsTurnedRow:
+    """The newest change of a window, and how many the window has."""
+
+    changes: int
+    id: int
+    flag: str
+    new: str
+    changed_at: datetime
+
+
+@dataclass(frozen=True)
+class FlagsTurned:
+    """How often flags were turned in the scope's window, with the newest of the changes; no row where none was."""
+
+    scope: Scope
+    row: ClassVar[type] = FlagsTurnedRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """Counted before the newest is taken, so that no length of a list cuts the number."""
+        newest_first = (audit.c.changed_at.desc(), audit.c.id.desc())
+        inside = (audit.c.changed_at >= self.scope.since, audit.c.changed_at < self.scope.until)
+        return (
+            select(func.count().over(), audit.c.id, audit.c.flag, spoken(audit.c.new_state), audit.c.changed_at)
+            .where(_in_scope(self.scope), *inside)
+            .order_by(*newest_first)
+            .limit(1)
+        )
+
+
+@dataclass(frozen=True)
 class OpenedChangeRow(FlagChangeRow):
     """One change with everything that was known when it was made, and when its flag was next changed."""
 

@@ -1,7 +1,8 @@
 """What stood in memory when the window began, of what is active today, as far as the store still knows it.
 
 A store keeps no copies of its past. What was archived since counts nowhere, for nobody wrote down when; an access hides
-the ones before it, which then have to be found in the log.
+the ones before it, which then have to be found in the log. What nobody kept counts as it stands now, so that it makes
+no change, and is counted as unknown besides: of too much of it nothing can be compared.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Double, and_, case, cast, exists, func, or_, select
+from sqlalchemy import Double, and_, case, cast, exists, func, or_, select, true
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import schema
@@ -36,18 +37,20 @@ def _written(scope: Scope, table: FromClause = schema.observations) -> ColumnEle
 
 @dataclass(frozen=True)
 class EarlierWeightsRow:
-    """One organization: weights that are known of the moment the window began, and those below 0.2 then."""
+    """One organization: weights when the window began, those below 0.2 then, and those that are not known."""
 
     org_id: str
     weighed: int
     collapsed: int
+    unknown_weights: int
 
 
 @dataclass(frozen=True)
 class EarlierWeights:
     """The weights when the window began: what the first change since then started from, or what still stands.
 
-    A weight that is not 1 and has no history was set by someone who keeps none: what it was is not known.
+    Weights begin at 1. One that had moved is known if its own history begins before the window does; else its first
+    change may have been forgotten, or none was ever kept.
     """
 
     scope: Scope
@@ -59,16 +62,25 @@ class EarlierWeights:
         """The history is the organization's: a session of one project may judge another's observation."""
         table, history = some(schema.observations, self.share), schema.observation_weight_history
         changed = self._changed() if self.share >= WHOLE else self._first_change(table)
-        told = exists().where(history.c.org_id == table.c.org_id, history.c.observation_id == table.c.id)
+        told = exists().where(
+            history.c.org_id == table.c.org_id,
+            history.c.observation_id == table.c.id,
+            history.c.recorded_at < self.scope.since,
+        )
         weight = cast(func.coalesce(changed.c.previous_weight, table.c.weight), Double)
         finite = is_finite(weight)
-        known = and_(finite, or_(weight == UNTOUCHED, changed.c.observation_id.is_not(None), told))
         its_own = and_(changed.c.org_id == table.c.org_id, changed.c.observation_id == table.c.id)
         return (
             select(
                 table.c.org_id,
-                scaled(func.count().filter(known), self.share),
-                scaled(func.count().filter(and_(known, weight < COLLAPSED)), self.share),
+                *(
+                    scaled(func.count().filter(only), self.share)
+                    for only in (
+                        finite,
+                        and_(finite, weight < COLLAPSED),
+                        and_(finite, weight != UNTOUCHED, ~told),
+                    )
+                ),
             )
             .select_from(table.outerjoin(changed, its_own))
             .where(_written(self.scope, table))
@@ -100,17 +112,25 @@ class EarlierWeights:
 
 
 @dataclass(frozen=True)
+class EarlierUsageRow(UsageRow):
+    """The same when the window began, and of how many it is not known whether they had been read by then."""
+
+    unknown_never: int
+    unknown_stale: int
+
+
+@dataclass(frozen=True)
 class EarlierUsage:
     """What nothing had retrieved when the window began, by the rules of ``Usage``.
 
     Where an observation was accessed since, the log alone tells what came before. One written before the log begins
-    may have had accesses that nobody can find: it is left out.
+    may have had accesses that nobody can find: it counts as read, as it does now, and as unknown.
     """
 
     scope: Scope
     shape: LogShape = COMPLETE_SHAPE
     share: float = WHOLE
-    row: ClassVar[type] = UsageRow
+    row: ClassVar[type] = EarlierUsageRow
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
@@ -133,7 +153,7 @@ class EarlierUsage:
                 table.c.org_id,
                 *(
                     scaled(func.count().filter(only), self.share)
-                    for only in (and_(old, ~lost), never, ~too_short, stale)
+                    for only in (old, never, true(), stale, and_(old, lost), too_short)
                 ),
             )
             .select_from(source.outerjoin(begins, begins.c.org_id == table.c.org_id))

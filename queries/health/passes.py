@@ -28,14 +28,13 @@ FAILURE = ("started_at", "error")
 
 @dataclass(frozen=True)
 class AggregatedRow:
-    """One organization: its projects, those that no pass has finished, and what the standing passes add up to.
+    """One organization: its projects, what the standing passes add up to, and since when the longest of them waits.
 
     ``repeats`` are the members of clusters beyond the first of each, ``passed`` all that was read for them.
     """
 
     org_id: str
     projects: int
-    unfinished: int
     repeats: int
     passed: int
     oldest: datetime | None
@@ -43,7 +42,10 @@ class AggregatedRow:
 
 @dataclass(frozen=True)
 class Aggregated:
-    """Every project of each organization: aggregated when, and with how many repeats; ``oldest`` is the longest ago."""
+    """Every project of each organization: aggregated when, and with how many repeats; ``oldest`` is the longest ago.
+
+    What no pass has finished waits since its oldest active observation was written: one just begun is not late.
+    """
 
     scope: Scope
     row: ClassVar[type] = AggregatedRow
@@ -58,10 +60,9 @@ class Aggregated:
             select(
                 each.c.org_id,
                 func.count(),
-                func.count().filter(each.c.finished_at.is_(None)),
                 cast(func.coalesce(repeats, 0), BigInteger),
                 cast(func.coalesce(func.sum(each.c.observations).filter(counted), 0), BigInteger),
-                func.min(func.coalesce(each.c.checked_at, each.c.finished_at)),
+                func.min(func.coalesce(each.c.checked_at, each.c.finished_at, each.c.first_at)),
             )
             .group_by(each.c.org_id)
             .order_by(each.c.org_id)
@@ -125,7 +126,8 @@ def _each(scope: Scope) -> Subquery:
     """A row per project: of what is stored, and of whatever a pass has finished or failed.
 
     Grouped instead of joined: a project may be null, and on "is not distinct from" Postgres can only compare each with
-    each. The stored ones are one walk over an index of active observations, without their rows.
+    each. The stored ones are one walk over an index of active observations, without their rows; ``first_at`` is when
+    the oldest of them was written.
     """
     stored, runs = schema.observations, own_schema.aggregation_runs
     done, failed = (_newest(scope, state).subquery(state) for state in ("done", "failed"))
@@ -133,18 +135,20 @@ def _each(scope: Scope) -> Subquery:
     def nothing(*names: str) -> list[ColumnElement[Any]]:
         return [cast(null(), runs.c[name].type).label(name) for name in names]
 
+    first = func.min(stored.c.created_at).label("first_at")
+    no_first = cast(null(), stored.c.created_at.type).label("first_at")
     known = union_all(
-        select(stored.c.org_id, stored.c.project_id, *nothing(*RESULT, *FAILURE))
+        select(stored.c.org_id, stored.c.project_id, *nothing(*RESULT, *FAILURE), first)
         .where(scope.tenant(stored), stored.c.status == "active")
         .group_by(stored.c.org_id, stored.c.project_id),
-        select(done.c.org_id, done.c.project_id, *(done.c[name] for name in RESULT), *nothing(*FAILURE)),
-        select(failed.c.org_id, failed.c.project_id, *nothing(*RESULT), failed.c.started_at, failed.c.error),
+        select(done.c.org_id, done.c.project_id, *(done.c[name] for name in RESULT), *nothing(*FAILURE), no_first),
+        select(failed.c.org_id, failed.c.project_id, *nothing(*RESULT), failed.c.started_at, failed.c.error, no_first),
     ).subquery("known")
     return (
         select(
             known.c.org_id,
             known.c.project_id,
-            *(func.max(known.c[name]).label(name) for name in RESULT),
+            *(func.max(known.c[name]).label(name) for name in (*RESULT, "first_at")),
             func.max(known.c.started_at).label("failed_at"),
             func.left(func.max(known.c.error), LONGEST_ERROR).label("error"),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, date, datetime, timedelta
 
 import pandas as pd
@@ -53,18 +52,20 @@ class TestRatios:
 class TestHealthCounts:
     PASSES = pd.DataFrame(
         {
-            "org_id": ["org_a", "org_b"], "projects": [2, 3], "unfinished": [0, 1], "repeats": [5, 2],
-            "passed": [30, 10], "oldest": [NOON - DAY, NOON - 2 * DAY],
+            "org_id": ["org_a", "org_b"], "projects": [2, 3], "repeats": [5, 2], "passed": [30, 10],
+            "oldest": [NOON - DAY, NOON - 2 * DAY],
         }
     )  # fmt: skip
 
-    def test_the_project_looked_at_longest_ago_counts_and_one_never_done_is_never(self) -> None:
+    def test_the_project_that_waits_longest_counts_and_where_none_waits_there_is_no_age(self) -> None:
         found = by_organization({"passes": self.PASSES}, NOON)
         assert found["org_a"] == {"repeats": 5, "passed": 30, "hours_since_pass": pytest.approx(24)}
-        assert found["org_b"] == {"repeats": 2, "passed": 10, "hours_since_pass": math.inf}
+        assert found["org_b"] == {"repeats": 2, "passed": 10, "hours_since_pass": pytest.approx(48)}
         together = summed(found)
         assert (together["repeats"], together["passed"]) == (5 + 2, 30 + 10)
-        assert math.isinf(together["hours_since_pass"])
+        assert together["hours_since_pass"] == pytest.approx(48)
+        nothing = self.PASSES.assign(oldest=pd.Series([pd.NaT, pd.NaT], dtype="datetime64[us, UTC]"))
+        assert "hours_since_pass" not in summed(by_organization({"passes": nothing}, NOON))
 
     def test_passes_that_could_not_be_asked_leave_no_age(self) -> None:
         stored = pd.DataFrame({"org_id": ["org_c"], "active": [3], "surplus": [0]})

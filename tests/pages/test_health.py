@@ -6,7 +6,7 @@ import base64
 import json
 import re
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,8 +148,9 @@ class TestMemory:
         assert unusable > 1
         assert (moved != 0).sum() > 1
         assert found.loc["Log-queue drops", ["value", "band", "counts"]].tolist() == ["10 %", "✕ act", "10 of 100"]
-        # a project whose only pass failed was never aggregated
-        assert found.loc["Aggregation age", "value"] == "never"
+        # what belongs to no project had a pass that failed: its oldest observation waits
+        waits = datetime.now(UTC) - stored[stored["project_id"].isna()]["created_at"].min()
+        assert float(found.loc["Aggregation age", "exact"]) == pytest.approx(waits.total_seconds() / 3600, abs=0.1)
         assert all(f"**{check.label}**: {check.formula}. {check.todo}" in said for check in CHECKS)
 
     def test_the_picture_says_what_needs_a_hand_and_holds_every_check(self, address: str, owner: Owner) -> None:
@@ -177,7 +178,10 @@ class TestMemory:
         with health(address, org="org_a") as test:
             figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
         assert list(figures) == ["Accepted", "Never retrieved", "Collapsed", "Log coverage", "Aggregation age"]
-        assert figures["Aggregation age"] == ("✕ never", "present state only")
+        stored = frames(owner, SCOPE)["observations"]
+        waits = stored[(stored["status"] == "active") & stored["project_id"].isna()]["created_at"].min()
+        days = (datetime.now(UTC) - waits).total_seconds() / 86400
+        assert figures["Aggregation age"] == (f"✕ {days:.0f} days", "present state only")
 
     def test_an_empty_organization_is_unknown_and_never_good(self, address: str, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")

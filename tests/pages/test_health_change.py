@@ -183,31 +183,6 @@ class TestSentence:
             changes = set(table(test, "checks")["change"])
         assert changes == {"nothing to compare", "—"}
 
-    def test_a_flag_that_was_turned_meanwhile_is_linked(self, address: str, owner: Owner) -> None:
-        sample.add_organization(owner, "org_a")
-        add_sessions(owner, 40, 90, 10)
-        add_sessions(owner, 5, 50, 50)
-        turn_flag(owner, "absent", "true", days_ago=33)
-        with health(address, org="org_a") as test:
-            labels = [button.label for button in test.button]
-        assert f"Since {NOW - 33 * DAY:%-d %b}: weighting off" in labels
-        assert "Did the flag cause it?" in labels
-        assert "How sessions ended" not in labels
-        with health(address, org="org_a", window="7d") as test:
-            assert not [button for button in test.button if "weighting off" in button.label]
-        turn_flag(owner, "true", "absent", days_ago=32)
-        with health(address, org="org_a") as test:
-            assert "2 changes of flags in these days" in [button.label for button in test.button]
-
-
-def turn_flag(owner: Owner, old: str, new: str, *, days_ago: int) -> None:
-    owner.execute(
-        """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor, source,
-             changed_at) values ('org_a', gen_random_uuid(), 'feedback_weighting_disabled', %s, %s, 'r', 'a', 'demo',
-             %s)""",
-        (old, new, NOW - days_ago * DAY),
-    )
-
 
 def test_an_organization_that_got_worse_is_named_in_the_fleet(address: str, owner: Owner) -> None:
     sample.add_organization(owner, "org_a", "Alder")
@@ -227,11 +202,13 @@ def test_the_picture_has_a_tail_where_a_check_moved(address: str, owner: Owner) 
     ids = sample.add_observations(owner, "org_a", 10, days_ago=40)
     for number, id_ in enumerate(ids[:6]):
         owner.execute("update observations set weight = 0.1 where id = %s", (id_,))
-        owner.execute(
-            """insert into observation_weight_history (org_id, observation_id, session_id, outcome, previous_weight,
-                 new_weight, alpha, recorded_at) values ('org_a', %s, 's', 'rework', %s, 0.1, 0.15, %s)""",
-            (id_, 0.1 if number < 2 else 0.9, NOW - 3 * DAY),
-        )
+        then = 0.1 if number < 2 else 0.9
+        for days, previous, new in ((35, 1.0, then), (3, then, 0.1)):
+            owner.execute(
+                """insert into observation_weight_history (org_id, observation_id, session_id, outcome, previous_weight,
+                     new_weight, alpha, recorded_at) values ('org_a', %s, 's', 'rework', %s, %s, 0.15, %s)""",
+                (id_, previous, new, NOW - days * DAY),
+            )
     with health(address, org="org_a") as test:
         tails = [trace for trace in spec(test)["data"] if trace["mode"] == "lines+markers" and trace["x"]]
         row = table(test, "checks").set_index("check").loc["Collapsed weights"]
@@ -240,6 +217,51 @@ def test_the_picture_has_a_tail_where_a_check_moved(address: str, owner: Owner) 
     assert tail["y"][:2] == ["Collapsed weights"] * 2
     # both lie in the red band, which runs from 15 to 100 %
     assert tail["x"][:2] == pytest.approx([2 + (0.2 - 0.15) / 0.85, 2 + (0.6 - 0.15) / 0.85])
+
+
+class TestNotKept:
+    """What nobody kept of the past makes no change: neither to the worse nor to the better."""
+
+    def row(self, address: str, check: str) -> list[str]:
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            assert "Worse than" not in said(test)
+            return list(table(test, "checks").set_index("check").loc[check, ["value", "before", "change"]])
+
+    @pytest.mark.parametrize("pruned", [False, True], ids=["empty", "pruned"])
+    def test_weights_without_a_history_do_not_fall_from_nothing(
+        self, address: str, owner: Owner, *, pruned: bool
+    ) -> None:
+        """Twelve of a hundred fell to 0.1 long ago; of one of them a later change is kept."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 100, days_ago=80)
+        owner.execute("update observations set weight = 0.1 where id = any(%s)", (ids[:12],))
+        if pruned:
+            owner.execute(
+                """insert into observation_weight_history (org_id, observation_id, session_id, outcome, previous_weight,
+                     new_weight, alpha, recorded_at) values ('org_a', %s, 's', 'rework', 0.12, 0.1, 0.15, %s)""",
+                (ids[0], NOW - 3 * DAY),
+            )
+        assert self.row(address, "Collapsed weights") == ["12 %", "—", "nothing to compare"]
+
+    def test_a_few_count_as_they_stand_now(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 100, days_ago=80)
+        owner.execute("update observations set weight = 0.1 where id = any(%s)", (ids[:4],))
+        assert self.row(address, "Collapsed weights") == ["4 %", "4 %", "= no change"]
+
+    @pytest.mark.parametrize(
+        ("read", "expected"), [(40, ["60 %", "—", "nothing to compare"]), (4, ["96 %", "96 %", "= no change"])]
+    )
+    def test_what_was_read_since_by_a_shorter_log(
+        self, address: str, owner: Owner, read: int, expected: list[str]
+    ) -> None:
+        """A hundred memories of which some were read two days ago; the log begins ten days ago."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 100, days_ago=80)
+        owner.execute("update observations set last_accessed_at = %s where id = any(%s)", (NOW - 2 * DAY, ids[:read]))
+        sample.add_retrieval(owner, "org_a", sample.unchanged(1), name="first", days_ago=10, observations=ids[:1])
+        assert self.row(address, "Never retrieved") == expected
 
 
 @pytest.mark.parametrize("table_name", ["observation_weight_history", "session_diagnostics", "context_injection_logs"])

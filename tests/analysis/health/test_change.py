@@ -67,6 +67,25 @@ class TestMeaning:
         assert all(each.before is None for each in found if each.measure.name in PRESENT_ONLY)
 
 
+class TestNotKnown:
+    """Of 100 observations some have a past that nobody kept: they count as they stand now, up to five of them."""
+
+    @pytest.mark.parametrize(
+        ("name", "part", "whole", "unknown"),
+        [
+            ("collapsed", "collapsed", "weighed", "unknown_weights"),
+            ("never", "never", "settled", "unknown_never"),
+            ("stale", "stale", "kept", "unknown_stale"),
+        ],
+    )
+    def test_above_five_in_a_hundred_nothing_is_compared(self, name: str, part: str, whole: str, unknown: str) -> None:
+        told = {}
+        for lost in (0, 5, 6):
+            found = compare({part: 30, whole: 100}, {part: 10, whole: 100, unknown: lost})
+            told[lost] = next((each.meaning, each.before) for each in found if each.measure.name == name)
+        assert told == {0: ("worse", 0.1), 5: ("worse", 0.1), 6: ("nothing", None)}
+
+
 class TestNoticed:
     def test_a_point_is_noticed_and_less_only_with_a_worse_band(self) -> None:
         """Never retrieved: 29.5 to 30.2 % leaves the good band (30 %), 10 to 10.7 % stays in it."""

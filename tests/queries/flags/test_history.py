@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import pytest
 from controls.flags.states import Cell, Organization, organizations, override_age, stale_overrides, table
 from queries.errors import StoreError
 from queries.exports import RecordExport
-from queries.flags.history import FlagHistory, FlagObjects, OpenedChange, StandingChanges
+from queries.flags.history import FlagHistory, FlagObjects, FlagsTurned, OpenedChange, StandingChanges
 from queries.flags.registry import FLAGS, NAMES
 from queries.once import make
 from queries.scope import EVERYTHING, Reach, Scope
@@ -85,6 +86,25 @@ class TestHistory:
         assert store.ask(OpenedChange(scope(MINE), foreign)).empty
         assert store.ask(OpenedChange(scope(MINE), 10**9)).empty
         assert set(store.ask(StandingChanges(scope(MINE)))["org_id"]) == {"org_a"}
+
+    @pytest.mark.parametrize(("first", "last"), [(25, 0), (200, 0), (61, 35), (60, 30), (5, 4), (500, 400)])
+    def test_the_newest_of_a_window_and_how_many_it_has(
+        self, store: Store, owner: Owner, made: list[tuple[int, str, str, str, str]], first: int, last: int
+    ) -> None:
+        """Days ago; a window holds its first moment and not its last."""
+        assert made
+        window = Scope(EVERYTHING, NOW - timedelta(days=first), NOW - timedelta(days=last))
+        for asked in (window, replace(window, org="org_b"), replace(window, reach=MINE)):
+            rows = owner.execute("select id, org_id, flag, changed_at from rankscope.flag_changes").fetchall()
+            mine = "org_b" if asked.org else "org_a" if asked.reach == MINE else None
+            inside = sorted(
+                (at, id_, flag)
+                for id_, org, flag, at in rows
+                if window.since <= at < window.until and mine in (None, org)
+            )
+            found = store.ask(FlagsTurned(asked))
+            expected = [(len(inside), inside[-1][1], inside[-1][2], "on", inside[-1][0])] if inside else []
+            assert list(found.itertuples(index=False, name=None)) == expected
 
     def test_an_opened_entry_knows_what_came_after_it(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a", "Acme")

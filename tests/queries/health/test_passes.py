@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 
-from analysis.health.counts import NEVER, by_organization
+from analysis.health.counts import by_organization
 from queries.health.passes import PASSES, Aggregated, Passes
 from tests import sample
 from tests.health_store import NOW, frames, plant
@@ -35,7 +34,7 @@ def add_passes(owner: Owner, org: str, projects: list[str | None], *, hours: int
 
 
 def slowly(tables: dict[str, pd.DataFrame]) -> dict[str, tuple[Any, ...]]:
-    """Projects, those without a finished pass, repeats, rows read and the longest ago, one project at a time."""
+    """Projects, repeats, rows read and since when the one waits that waits longest, one project at a time."""
     stored, runs = tables["observations"], tables["aggregation_runs"]
     stored = stored[stored["status"] == "active"]
     projects: dict[str, set[str | None]] = {}
@@ -44,27 +43,29 @@ def slowly(tables: dict[str, pd.DataFrame]) -> dict[str, tuple[Any, ...]]:
             projects.setdefault(str(org), set()).add(None if pd.isna(project) else str(project))
     found = {}
     for org, names in projects.items():
-        unfinished = repeats = passed = 0
+        repeats = passed = 0
         times = []
         for name in names:
             mine = runs[(runs["org_id"] == org) & (runs["state"] == "done")]
             mine = mine[mine["project_id"].isna() if name is None else mine["project_id"] == name]
             if mine.empty:
-                unfinished += 1
+                own = stored[stored["org_id"] == org]
+                own = own[own["project_id"].isna() if name is None else own["project_id"] == name]
+                times += list(own["created_at"])
                 continue
             last = mine.sort_values("id").iloc[-1]
             members = tables["clusters"]
             repeats += int((members["run_id"] == last["id"]).sum()) - int(last["clusters"])
             passed += int(last["observations"])
             times.append(last["finished_at"] if pd.isna(last["checked_at"]) else last["checked_at"])
-        found[org] = (len(names), unfinished, repeats, passed, min(times, default=None))
+        found[org] = (len(names), repeats, passed, min(times, default=None))
     return found
 
 
 def summed(store: Store, scope: Scope) -> dict[str, tuple[Any, ...]]:
     rows = store.ask(Aggregated(scope)).itertuples(index=False)
     return {
-        str(row.org_id): (*map(int, row[1:5]), None if pd.isna(row.oldest) else row.oldest)  # type: ignore[arg-type]
+        str(row.org_id): (*map(int, row[1:4]), None if pd.isna(row.oldest) else row.oldest)  # type: ignore[arg-type]
         for row in rows
     }
 
@@ -74,7 +75,7 @@ def test_the_sums_equal_the_slow_answer(store: Store, owner: Owner, name: str) -
     plant(owner, 1)
     expected = slowly(frames(owner, SCOPES[name]))
     assert summed(store, SCOPES[name]) == expected
-    assert all(repeats == passed // 60 * (12 - 3) for _, _, repeats, passed, _ in expected.values())
+    assert all(repeats == passed // 60 * (12 - 3) for _, repeats, passed, _ in expected.values())
 
 
 def test_an_organization_after_the_first_five_hundred_projects_was_aggregated_too(store: Store, owner: Owner) -> None:
@@ -90,22 +91,56 @@ def test_an_organization_after_the_first_five_hundred_projects_was_aggregated_to
     assert counts["org_b"] == {"repeats": 3.0, "passed": 10.0, "hours_since_pass": 2.0}
 
 
-def test_a_project_without_any_pass_was_never_aggregated(store: Store, owner: Owner) -> None:
-    """Ten projects with a pass each do not make up for one without, nor for what belongs to no project."""
-    sample.add_organization(owner, "org_a")
-    add_passes(owner, "org_a", [f"p{number}" for number in range(10)])
-    assert by_organization({"passes": store.ask(Aggregated(SCOPES["one"]))}, NOW)["org_a"]["hours_since_pass"] == 2
-    sample.add_observations(owner, "org_a", 1)
-    assert summed(store, SCOPES["one"])["org_a"][:2] == (11, 1)
-    counts = by_organization({"passes": store.ask(Aggregated(SCOPES["one"]))}, NOW)["org_a"]
-    assert counts["hours_since_pass"] == NEVER == math.inf
-    add_passes(owner, "org_a", ["api"])
-    owner.execute("update observations set project_id = null")
-    assert summed(store, SCOPES["one"])["org_a"][:2] == (12, 1)
-    add_passes(owner, "org_a", [None])
-    assert summed(store, SCOPES["one"])["org_a"][:2] == (12, 0)
-    owner.execute("update observations set project_id = 'new', status = 'archived'")
-    assert summed(store, SCOPES["one"])["org_a"][:2] == (12, 0)
+def hours(store: Store) -> float | None:
+    return by_organization({"passes": store.ask(Aggregated(SCOPES["one"]))}, NOW)["org_a"].get("hours_since_pass")
+
+
+class TestWaiting:
+    """Ten projects were aggregated two hours ago; an eleventh has had no pass yet."""
+
+    @pytest.fixture(autouse=True)
+    def ten(self, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        add_passes(owner, "org_a", [f"p{number}" for number in range(10)])
+
+    def wait(self, owner: Owner, *minutes: int, project: str | None = "new") -> None:
+        for each in minutes:
+            (id_,) = sample.add_observations(owner, "org_a", 1, days_ago=each)
+            owner.execute(
+                "update observations set project_id = %s, created_at = %s where id = %s",
+                (project, NOW - timedelta(minutes=each), id_),
+            )
+
+    def test_one_that_was_just_begun_alarms_nobody(self, store: Store, owner: Owner) -> None:
+        self.wait(owner, 1)
+        assert summed(store, SCOPES["one"])["org_a"][0] == 11
+        assert hours(store) == 2
+
+    @pytest.mark.parametrize("project", ["new", None])
+    def test_it_has_waited_as_long_as_its_oldest_observation(
+        self, store: Store, owner: Owner, project: str | None
+    ) -> None:
+        """Thirty hours and one minute."""
+        self.wait(owner, 1, 30 * 60, project=project)
+        assert hours(store) == 30
+        add_passes(owner, "org_a", [project])
+        assert hours(store) == 2
+
+    def test_a_pass_that_only_failed_saw_nothing(self, store: Store, owner: Owner) -> None:
+        self.wait(owner, 30 * 60)
+        owner.execute(
+            """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version, error, started_at,
+                 finished_at) values ('org_a', 'new', 'failed', '', 'it broke', %s, %s)""",
+            (NOW, NOW),
+        )
+        assert hours(store) == 30
+
+    def test_what_was_archived_waits_for_nothing(self, store: Store, owner: Owner) -> None:
+        self.wait(owner, 30 * 60)
+        owner.execute("update observations set status = 'archived'")
+        assert hours(store) == 2
+        owner.execute("update rankscope.aggregation_runs set state = 'failed', error = 'it broke'")
+        assert hours(store) is None
 
 
 class TestPasses:

@@ -1,0 +1,69 @@
+"""Flags that were turned in either window, which Health links beside what got worse."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import sample
+from tests.health_store import NOW
+from tests.pages.test_health import health
+from tests.pages.test_health_change import add_sessions
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str) -> str:
+    return cluster.plain_url("dash_read", store_database)
+
+
+def turn_flag(owner: Owner, old: str, new: str, *, days_ago: int) -> None:
+    owner.execute(
+        """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor, source,
+             changed_at) values ('org_a', gen_random_uuid(), 'feedback_weighting_disabled', %s, %s, 'r', 'a', 'demo',
+             %s)""",
+        (old, new, NOW - days_ago * DAY),
+    )
+
+
+def test_a_flag_that_was_turned_meanwhile_is_linked(address: str, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 40, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=33)
+    with health(address, org="org_a") as test:
+        labels = [button.label for button in test.button]
+    assert f"Since {NOW - 33 * DAY:%-d %b}: weighting off" in labels
+    assert "Did the flag cause it?" in labels
+    assert "How sessions ended" not in labels
+    with health(address, org="org_a", window="7d") as test:
+        assert not [button for button in test.button if "weighting off" in button.label]
+    turn_flag(owner, "true", "absent", days_ago=32)
+    with health(address, org="org_a") as test:
+        assert "2 changes of flags in these days" in [button.label for button in test.button]
+
+
+def test_changes_are_counted_in_their_windows_however_many_there_are(address: str, owner: Owner) -> None:
+    """Sixty in the last days, and one that lies a hundred days back: in a window of those days it is the only one."""
+    sample.add_organization(owner, "org_a")
+    for days_ago in (115, 105, 40, 5):
+        add_sessions(owner, days_ago, 5, 5)
+    turn_flag(owner, "absent", "true", days_ago=108)
+    for number in range(60):
+        turn_flag(owner, *(("true", "absent") if number % 2 else ("absent", "true")), days_ago=3)
+    with health(address, org="org_a") as test:
+        assert "60 changes of flags in these days" in [button.label for button in test.button]
+    then = {"from": f"{NOW - 110 * DAY:%Y-%m-%d}", "to": f"{NOW - 101 * DAY:%Y-%m-%d}"}
+    with health(address, org="org_a", window="custom", **then) as test:
+        assert not test.exception
+        assert f"Since {NOW - 108 * DAY:%-d %b}: weighting off" in [button.label for button in test.button]

@@ -1,0 +1,53 @@
+"""What Health says of many organizations at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controls import glossary
+from tests import sample
+from tests.health_store import NOW
+from tests.pages.test_health import health, table
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str) -> str:
+    return cluster.plain_url("dash_read", store_database)
+
+
+def add_sessions(owner: Owner, org: str, days_ago: int, accepted: int, judged: int) -> None:
+    owner.execute(
+        """insert into sessions (org_id, id, project_id, outcome, created_at)
+           select %s, %s || '/' || n, 'api', case when n <= %s then 'accepted' else 'rework' end, %s
+             from generate_series(1, %s) n""",
+        (org, str(days_ago), accepted, NOW - timedelta(days=days_ago), judged),
+    )
+
+
+def test_what_one_alone_would_call_worse_is_no_mark_among_many(address: str, owner: Owner) -> None:
+    """Ten organizations stayed as they were; of one 45 of 60 sessions became 33, of another 45 became 15."""
+    for number in range(12):
+        org = f"org_{number:02}"
+        sample.add_organization(owner, org, f"Name {number}")
+        add_sessions(owner, org, 40, 45, 60)
+        add_sessions(owner, org, 5, {3: 33, 8: 15}.get(number, 45), 60)
+    with health(address) as test:
+        assert not test.exception
+        rows = table(test, "organizations").set_index("id")["worse"]
+        captions = [caption.value for caption in test.caption]
+    assert dict(rows[rows != "—"]) == {"org_08": "Sessions accepted 75 % → 25 %"}
+    assert glossary.AMONG_MANY in captions
+    with health(address, org="org_03") as test:
+        change = table(test, "checks").set_index("check").loc["Sessions accepted", "change"]
+        assert glossary.AMONG_MANY not in [caption.value for caption in test.caption]
+    assert change == "▼ -20 pt worse"
