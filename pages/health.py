@@ -60,7 +60,7 @@ try:
                 config=QUIET,
                 alt="Share of stored observations that reached agents, by project or agent and time",
             )
-            coverage.below(cells[0], cells[1])
+            coverage.below(*cells)
     elif part == "runs":
         system.runs(memory, scope)
     else:

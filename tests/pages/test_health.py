@@ -325,22 +325,24 @@ class TestParts:
         for number, id_ in enumerate(ids):
             agent = "ann" if number < 6 else "bob" if number < 8 else None
             owner.execute("update observations set agent_id = %s where id = %s", (agent, id_))
-        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", observations=[*ids[:3], ids[8]])
+        injected = [*ids[:3], ids[8]]
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", observations=injected, days_ago=3)
         owner.execute("update retrieval_ab_logs set injected = true")
         with health(address, org="org_a", part="coverage", by="agent") as test:
             assert not test.exception
             drawn = spec(test)
             said = " ".join(caption.value for caption in test.caption)
         assert drawn["layout"]["yaxis"]["ticktext"] == ["ann", "bob", "(no agent)"]
-        last = len(steps(SCOPE)) - 1
+        told = len(steps(SCOPE)) - 2  # the last that is over: three days ago lies in it
         figures = {
             y: text
             for trace in drawn["data"][1:]
             for x, y, text in zip(numbers(trace["x"]), numbers(trace["y"]), trace["text"], strict=True)
-            if x == last
+            if x == told
         }
         assert figures == {0: "50", 1: "0", 2: "100"}
-        assert "1 row of 3 without any in the last column." in said
+        begin, end = steps(SCOPE)[told]
+        assert f"1 row of 3 without any in {begin:%-d %b} to {end - timedelta(days=1):%-d %b}." in said
         assert "largest of" not in said
 
     def test_coverage_of_more_than_thirty_projects_says_so_and_counts_all(self, address: str, owner: Owner) -> None:
@@ -350,7 +352,7 @@ class TestParts:
         for number, id_ in enumerate(ids):
             project = f"p{number // 2:02}" if number < 60 else f"q{number}"
             owner.execute("update observations set project_id = %s where id = %s", (project, id_))
-        sample.add_retrieval(owner, "org_a", sample.unchanged(5), name="one", observations=ids[-5:], days_ago=0)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(5), name="one", observations=ids[-5:], days_ago=1)
         owner.execute("update retrieval_ab_logs set injected = true")
         with health(address, org="org_a", part="coverage", window="7d") as test:
             assert not test.exception
@@ -358,9 +360,39 @@ class TestParts:
             said = [caption.value for caption in test.caption]
         assert len(drawn["layout"]["yaxis"]["ticktext"]) == 30
         heat = next(trace for trace in drawn["data"] if trace["type"] == "heatmap")
-        assert [row[-1][2:] for row in heat["customdata"]] == [[0, 2]] * 30
+        assert [row[-2][2:] for row in heat["customdata"]] == [[0, 2]] * 30
         assert drawn["layout"]["title"]["text"].endswith(": 7.69 % of what was stored reached an agent")
         assert "The 30 largest of 35 rows; the title counts all of them." in said
+
+    def test_coverage_tells_the_last_day_that_is_over(self, address: str, owner: Owner) -> None:
+        """Two of four reached an agent yesterday and none yet today: today is no zero to speak of."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 4, days_ago=40)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(2), name="one", observations=ids[:2], days_ago=1)
+        owner.execute("update retrieval_ab_logs set injected = true")
+        with health(address, org="org_a", part="coverage", window="7d") as test:
+            drawn = spec(test)["layout"]
+            said = " ".join(caption.value for caption in test.caption)
+        yesterday, today = f"{NOW - timedelta(days=1):%-d %b}", f"{NOW:%-d %b}"
+        assert drawn["title"]["text"] == f"{yesterday}: 50 % of what was stored reached an agent"
+        assert drawn["xaxis"]["ticktext"][-2:] == [yesterday, f"{today} so far"]
+        assert "without any" not in said
+        with health(address, org="org_a", part="coverage", window="custom", **{"from": f"{NOW:%F}"}) as test:
+            assert spec(test)["layout"]["title"]["text"].startswith(f"{today} so far: 0 % of")
+
+    def test_a_window_that_is_over_has_no_column_so_far(self, address: str, owner: Owner) -> None:
+        """Sixteen days that ended a week ago: two weeks and two days, of which the last two are as over as the rest."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 4, days_ago=40)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(1), name="one", observations=ids[:1], days_ago=7)
+        owner.execute("update retrieval_ab_logs set injected = true")
+        first, last = NOW - timedelta(days=22), NOW - timedelta(days=7)
+        span = {"from": f"{first:%F}", "to": f"{last:%F}"}
+        with health(address, org="org_a", part="coverage", window="custom", **span) as test:
+            drawn = spec(test)["layout"]
+        label = f"{last - timedelta(days=1):%-d %b} to {last:%-d %b}"
+        assert drawn["xaxis"]["ticktext"][-1] == label
+        assert drawn["title"]["text"] == f"{label}: 25 % of what was stored reached an agent"
 
     def test_coverage_needs_a_log_of_injections(self, address: str, owner: Owner) -> None:
         plant(owner, 9, size=12)
