@@ -119,8 +119,9 @@ CHECKS = (
     Check(
         "collapsed", "Collapsed weights", "collapsed", "weighed", 0.05, 0.15,
         "active observations with weight below 0.2 ÷ active observations with a weight",
-        "Feedback only ever takes away: look at Top observations, lowest, and archive what misleads; if sessions fail "
-        "for another reason, weights fall for a reason that is not theirs.",
+        "Each failed session lowers the weights of all that it was given, each accepted one raises them again: look at "
+        "Top observations, lowest, and archive what misleads; if sessions fail for another reason, weights fall for a "
+        "reason that is not theirs.",
     ),
     Check(
         "coverage", "Log coverage", "complete", "retrievals", 0.95, 0.80,
