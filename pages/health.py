@@ -7,7 +7,7 @@ from charts.coverage import heat_map
 from charts.health import bands
 from charts.look import QUIET
 from controls import messages, trust
-from controls.health import budget, change, coverage, filters, head, system, tables, top
+from controls.health import budget, change, coverage, filters, head, runs, system, tables, top
 from controls.health.answers import ask
 from controls.loading import shape
 from controls.view import view
@@ -31,7 +31,7 @@ try:
             alt="Every check on one scale from in order to act",
         )
         head.unanswered(memory)
-        change.to_do(memory)
+        change.to_do(memory, scope)
         tables.table(memory)
         tables.behind(memory, scope)
         tables.organizations(memory, scope)
@@ -62,7 +62,7 @@ try:
             )
             coverage.below(*cells)
     elif part == "runs":
-        system.runs(memory, scope)
+        runs.runs(memory, scope)
     else:
         system.system(principal, scope)
 except StoreError as error:

@@ -15,6 +15,7 @@ import pytest
 
 from analysis.health.checks import CHECKS
 from controls.access import Principal
+from controls.health import system
 from queries.health.coverage import steps
 from queries.scope import EVERYTHING, Scope
 from ranking.feedback import update_weight
@@ -449,6 +450,81 @@ class TestParts:
         assert "2 projects aggregated, 1 unchanged since, 1 failed; the longest took 0.25 s." in said
         assert writers[["written", "dropped", "failed", "last_failure"]].to_numpy().tolist() == [[90, 7, 3, "slow"]]
 
+    def test_what_failed_was_lost_or_never_began_says_what_to_do_as_text(self, address: str, owner: Owner) -> None:
+        """Of org_a's projects one failed; of 90 + 7 + 3 retrievals seven were dropped and three failed."""
+        plant(owner, 9, size=12)
+        sample.add_organization(owner, "org_c", "Cedar")
+        sample.add_observations(owner, "org_c", 1)
+        owner.execute("update rankscope.log_writers set started_at = '2026-02-03 04:05+00'")
+        with health(address, org="org_a", part="runs") as test:
+            lines = [line.value for line in test.markdown if line.value.startswith("- ")]
+            writers = table(test, "writers")
+            said = " ".join(caption.value for caption in test.caption)
+        assert [line.partition(". ")[0] for line in lines] == [
+            "- **Failed passes 1** (✕ act, of 3 projects)",
+            "- **Dropped 7 of 100 retrievals** (✕ act, since 3 Feb 2026)",
+            "- **Not written 3 of 100 retrievals** (✕ act, since 3 Feb 2026)",
+        ]
+        assert "*Why it failed*" in lines[0]
+        assert all("*Last failure*" in line for line in lines[1:])
+        assert writers[["state", "started_at"]].to_numpy().tolist() == [
+            ["✕ act", pd.Timestamp("2026-02-03 04:05", tz="UTC")]
+        ]
+        assert "project" not in said.partition("Totals of each process")[2]
+        with health(address, part="runs") as test:
+            lines = [line.value for line in test.markdown if line.value.startswith("- ")]
+        assert [line.partition(". ")[0] for line in lines][:2] == [
+            "- **Failed passes 2** (✕ act, of 7 projects)", "- **Never aggregated 1** (✕ act, of 7 projects)",
+        ]  # fmt: skip
+        assert "`python -m jobs aggregate --every 60`" in lines[1]
+        with health(address, org="org_a", project="api", part="runs") as test:
+            said = " ".join(caption.value for caption in test.caption)
+        assert "A writer counts by organization: these are of all its projects." in said
+
+    def test_what_is_in_order_asks_for_nothing(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        add_passes(owner, "org_a", ["api"])
+        owner.execute(
+            """insert into rankscope.log_writers (org_id, writer, name, queued, written, rows, dropped, failed,
+                 started_at, seen_at) values ('org_a', gen_random_uuid(), 'p', 0, 9, 90, 0, 0, %s, %s)""",
+            (NOW, NOW),
+        )
+        with health(address, org="org_a", part="runs") as test:
+            assert not [line.value for line in test.markdown if "What to do" in line.value]
+            assert table(test, "writers")["state"].tolist() == ["● in order"]
+
+    @pytest.mark.parametrize(
+        ("said", "where"),
+        [({}, "in any organization"), ({"org": "org_a"}, "in this organization"),
+         ({"org": "org_a", "project": "api"}, "for this project")],
+        ids=["all", "organization", "project"],
+    )  # fmt: skip
+    def test_that_nothing_was_aggregated_says_where(
+        self, address: str, owner: Owner, said: dict[str, str], where: str
+    ) -> None:
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+            sample.add_observations(owner, org, 1)
+        with health(address, part="runs", **said) as test:
+            assert any(f"No aggregation has finished {where} yet" in alert for alert in alerts(test))
+
+    def test_drops_say_since_when_they_are_counted(self, address: str, owner: Owner) -> None:
+        """A writer counts from its start: what it lost long before the window still stands in its total."""
+        plant(owner, 9, size=12)
+        owner.execute("update rankscope.log_writers set started_at = '2026-02-03 04:05+00'")
+        with health(address, org="org_a", window="7d") as test:
+            (line,) = [line.value for line in test.markdown if line.value.startswith("- **Log-queue drops 10 %**")]
+        assert line.startswith("- **Log-queue drops 10 %** (present state only, ✕ act, since 3 Feb 2026). ")
+        assert "restart" in line
+        with health(address, org="org_a", project="api", window="7d") as test:
+            (line,) = [line.value for line in test.markdown if line.value.startswith("- **Log-queue drops 10 %**")]
+        assert "since 3 Feb 2026, all projects of the organization). " in line
+        drops = next(check for check in CHECKS if check.name == "drops")
+        assert drops.formula == (
+            "(dropped + failed) ÷ (written + dropped + failed) since each writer started, of the organization's "
+            "writers seen in the window, all projects together"
+        )
+
     def test_more_passes_than_a_table_holds_are_cut_after_what_needs_a_hand(self, address: str, owner: Owner) -> None:
         """500 projects of Acme with a pass, and one of Birch without: Birch stands first, and the last is left out."""
         for org in ("org_a", "org_b"):
@@ -481,6 +557,12 @@ class TestParts:
             facts = [frame.value for frame in test.dataframe if list(frame.value.columns) == ["fact", "value"]]
             said = " ".join(code.value for code in test.code)
             said_below = [caption.value for caption in test.caption]
+            texts = [text.value for text in test.text]
+        assert "todo" not in checks.columns
+        wrong = findings[findings["state"] != "● ok"]
+        told = [f"{state} · {name}: {text}" for state, name, text in wrong.itertuples(index=False)]
+        assert [line for text in texts for line in text.splitlines() if line[0] in "◆✕"] == told
+        assert any("logs_recent" in line and "serves" in line for line in told)
         assert findings.iloc[0]["state"] != "● ok"
         assert "index logs_recent" in set(findings["name"])
         assert "create index concurrently logs_recent" in said
@@ -494,6 +576,20 @@ class TestParts:
             "● in order", "in order up to 70 %, act above 90 %",
         ]  # fmt: skip
         assert facts[0].iloc[0].tolist() == ["Rankscope", VERSION]
+
+    def test_a_server_near_its_limits_says_what_to_do_as_text(self, address: str, owner: Owner) -> None:
+        """Twelve connections of twelve is beyond 90 %, one deadlock more than none; what is in order asks nothing."""
+        sample.add_organization(owner, "org_a")
+        with health(address, part="system") as test:
+            assert not test.exception
+            quiet = [line.value for line in test.markdown if line.value.startswith("- ")]
+        assert quiet == []
+        server = pd.Series(
+            {"connections": 12, "most_connections": 12, "lag_seconds": None, "deadlocks": 1, "standby": False}
+        )
+        assert [(each.what, each.beside) for each in system.advised(system.server_checks(server, {}))] == [
+            ("Connections 100 %", "✕ act"), ("Deadlocks 1", "◆ watch"),
+        ]  # fmt: skip
 
 
 class TestReach:
