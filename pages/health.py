@@ -38,20 +38,22 @@ try:
     elif part == "top":
         top.top(scope)
     elif part == "budget":
-        found = budget.budgets(scope)
-        if found.tokens is not None and found.accepted is not None:
+        ended = budget.chosen()
+        found = budget.budgets(scope, ended)
+        if found.tokens is not None and found.share is not None:
             st.plotly_chart(
                 pareto(
                     budget.points(found),
                     budget.frontier(found),
-                    (found.tokens, found.accepted),
+                    (found.tokens, found.share),
                     len(found.points) if found.is_cut else None,
+                    budget.ENDED[ended].lower(),
                 ),
                 key="pareto",
                 config=QUIET,
-                alt="Work types by mean tokens injected and share of sessions accepted, with the frontier",
+                alt="Work types by mean tokens injected and share of sessions that ended well, with the frontier",
             )
-        budget.table(found)
+        budget.table(found, ended)
     elif part == "coverage":
         if (cells := coverage.coverage(scope)) is not None:
             st.plotly_chart(
