@@ -158,8 +158,10 @@ def _writers(writers: pd.DataFrame, names: dict[str, str], scope: Scope) -> None
     ).sort_values("place", kind="stable")
     st.dataframe(
         rows[
-            ["organization", "state", "started_at", "writers", "written", "rows", "queued", "dropped", "failed",
-             "last_failure", "seen_at"]
+            [
+                "organization", "state", "started_at", "dropped", "failed", "last_failure", "written", "rows", "queued",
+                "writers", "seen_at",
+            ]
         ],
         hide_index=True,
         key="writers",
