@@ -1,4 +1,4 @@
-"""Tokens injected against sessions accepted, a mark per work type, with the frontier and the four zones."""
+"""Tokens injected against how sessions ended, a mark per work type, with the frontier and the four zones."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ LOOKS = {
     "starved": (DEGRADED, "diamond"),
     "wasteful": (DOWN, "x"),
 }
+# zone: right of the cross or left, above it or below
+CORNERS = {"efficient": (0, 1), "generous": (1, 1), "starved": (0, 0), "wasteful": (1, 0)}
 LONGEST_LABEL = 24
 
 
@@ -28,12 +30,14 @@ def pareto(
     frontier: Sequence[tuple[float, float]],
     centre: tuple[float, float],
     cut_at: int | None = None,
+    ended: str = "without rework",
 ) -> go.Figure:
-    """Marks with their 95 % intervals; ``points`` has name, zone, tokens, tokens_low, … accepted_high and judged.
+    """Marks with their 95 % intervals; ``points`` has name, zone, tokens, tokens_low, … share_high and judged.
 
     A mark is open where ``told_apart`` is false: its intervals leave it open in which zone it lies.
     The line joins the work types that none beats in both; the map is divided at ``centre``, the mean of all sessions.
-    Where there are more work types, ``cut_at`` says how many of the most frequent were looked at.
+    Where there are more work types, ``cut_at`` says how many of the most frequent were looked at. ``ended`` says in
+    words of which sessions the share is.
     """
     figure = go.Figure()
     figure.add_trace(
@@ -51,7 +55,7 @@ def pareto(
         figure.add_trace(
             go.Scatter(
                 x=here["tokens"],
-                y=100 * here["accepted"],
+                y=100 * here["share"],
                 mode="markers+text",
                 name=zone,
                 text=[literal(_short(name)) for name in here["name"]],
@@ -64,22 +68,23 @@ def pareto(
                     "line": {"width": 2, "color": colour},
                 },
                 error_x=_whiskers(here, "tokens", 1),
-                error_y=_whiskers(here, "accepted", 100),
+                error_y=_whiskers(here, "share", 100),
                 customdata=[
                     [literal(name), *numbers]
                     for name, *numbers in zip(
                         here["name"],
                         here["tokens_low"],
                         here["tokens_high"],
-                        100 * here["accepted_low"],
-                        100 * here["accepted_high"],
+                        100 * here["share_low"],
+                        100 * here["share_high"],
                         here["judged"],
                         ["" if told else ", not told apart from the others" for told in here["told_apart"]],
                         strict=True,
                     )
                 ],
                 hovertemplate=(
-                    "%{customdata[0]}: %{y:.3g} % accepted (%{customdata[3]:.3g} to %{customdata[4]:.3g})<br>"
+                    f"%{{customdata[0]}}: %{{y:.3g}} % {ended} "
+                    "(%{customdata[3]:.3g} to %{customdata[4]:.3g})<br>"
                     "%{x:,.0f} tokens a session (%{customdata[1]:,.0f} to %{customdata[2]:,.0f})<br>"
                     f"%{{customdata[5]:,}} sessions with an outcome, {zone}%{{customdata[6]}}<extra></extra>"
                 ),
@@ -87,23 +92,39 @@ def pareto(
         )
     figure.add_vline(x=centre[0], line={"color": NEUTRAL, "width": 1})
     figure.add_hline(y=100 * centre[1], line={"color": NEUTRAL, "width": 1})
-    finish(figure, _title(points, frontier, cut_at), height=420)
-    figure.update_layout(hovermode="closest")
+    _name_zones(figure, frontier)
+    finish(figure, _title(points, frontier, cut_at, ended), height=420)
+    figure.update_layout(hovermode="closest", showlegend=False, title_y=0.955)  # of two lines
     low, high = _range(points["tokens_low"], points["tokens_high"])
     figure.update_xaxes(title="mean tokens injected per session", range=[low, high], tickformat=",d", zeroline=False)
-    bottom, top = _range(100 * points["accepted_low"], 100 * points["accepted_high"])
+    bottom, top = _range(100 * points["share_low"], 100 * points["share_high"])
     figure.update_yaxes(
-        title="percent accepted without rework", range=[bottom, min(top, 104)], rangemode="normal", ticksuffix=" %"
+        title=f"percent of sessions {ended}", range=[bottom, min(top, 104)], rangemode="normal", ticksuffix=" %"
     )
     return figure
 
 
-def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at: int | None) -> str:
+def _name_zones(figure: go.Figure, frontier: Sequence[tuple[float, float]]) -> None:
+    """Each zone's name in its outer corner, and the frontier's below its first step."""
+    for zone, (x, y) in CORNERS.items():
+        figure.add_annotation(
+            text=zone, x=x, y=y, xref="x domain", yref="y domain", xanchor=("left", "right")[x],
+            yanchor=("bottom", "top")[y], showarrow=False, font={"color": LOOKS[zone][0], "size": 13},
+        )  # fmt: skip
+    if len(frontier) > 1:
+        (left, share), (right, _) = frontier[:2]
+        figure.add_annotation(
+            text="frontier", x=(left + right) / 2, y=100 * share, yanchor="top", showarrow=False, font={"color": UP}
+        )
+
+
+def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at: int | None, ended: str) -> str:
     wasteful = int(((points["zone"] == "wasteful") & points["told_apart"]).sum())
     said = f"{len(frontier)} of {len(points)} work types are on the frontier"
     if cut_at is not None:
         said = f"Of the {cut_at} most frequent work types: {len(frontier)} of {len(points)} drawn are on the frontier"
-    return f"{said}; {wasteful} cost more than most and are accepted less" if wasteful else said
+    beyond = f";<br>with more tokens and fewer sessions {ended} than the mean: {wasteful}"
+    return f"{said}{beyond}" if wasteful else said
 
 
 def _whiskers(here: pd.DataFrame, name: str, scale: int) -> dict[str, object]:

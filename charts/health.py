@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -9,6 +10,8 @@ import plotly.graph_objects as go
 from charts.look import DEGRADED, DOWN, UP, finish
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
 
 ROW = 30  # pixels
@@ -18,6 +21,7 @@ LOOKS = {
     "watch": (DEGRADED, "diamond", "rgba(183, 134, 11, 0.18)"),
     "red": (DOWN, "x", "rgba(200, 85, 61, 0.20)"),
 }
+UNKNOWN = "rgba(143, 163, 173, 0.14)"
 SEEN = 0.04  # of a band: a shorter tail would be hidden by its own mark
 WORDS = {"good": "in order", "watch": "watch", "red": "act"}
 
@@ -26,7 +30,8 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
     """A row per check in its order, ``checks`` having label, place (0 to 3, or missing), band, shown and limits.
 
     Every band is equally wide, whatever its limits are: what is compared is how far each check is from its own. A tail
-    leads from where it stood before (``was``, a place or missing) and ``change`` tells it in words.
+    leads from where it stood before (``was``, a place or missing) and ``change`` tells it in words. A check without a
+    place stands in no band: its row is grey.
     """
     labels = list(checks["label"])
     known = checks[checks["place"].notna()]
@@ -49,8 +54,11 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
                 hoverinfo="skip",
             )
         )
-    for number, (band, (colour, symbol, wash)) in enumerate(LOOKS.items()):
-        figure.add_vrect(x0=number, x1=number + 1, fillcolor=wash, line_width=0, layer="below")
+    washes = [(number, number + 1, wash) for number, (_, _, wash) in enumerate(LOOKS.values())]
+    for is_known, low, high in _runs(checks["place"].notna()[::-1]):
+        for left, right, wash in washes if is_known else [(0, len(LOOKS), UNKNOWN)]:
+            figure.add_shape(x0=left, x1=right, y0=low, y1=high, fillcolor=wash, line_width=0, layer="below")
+    for band, (colour, symbol, _) in LOOKS.items():
         here = known[known["band"] == band]
         figure.add_trace(
             go.Scatter(
@@ -68,11 +76,11 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
     unknown = checks[checks["place"].isna()]
     figure.add_trace(
         go.Scatter(
-            x=[0.02] * len(unknown),
+            x=[len(LOOKS) / 2] * len(unknown),
             y=unknown["label"],
             mode="text",
             text=["cannot be known here"] * len(unknown),
-            textposition="middle right",
+            textposition="middle center",
             hoverinfo="skip",
         )
     )
@@ -91,6 +99,16 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
         fixedrange=True, showgrid=False,
     )  # fmt: skip
     return figure
+
+
+def _runs(known: Iterable[bool]) -> list[tuple[bool, float, float]]:
+    """Neighbouring rows that are alike, from below, each with the edges around them."""
+    found, low = [], -0.5
+    for is_known, rows in groupby(known):
+        high = low + sum(1 for _ in rows)
+        found.append((bool(is_known), low, high))
+        low = high
+    return found
 
 
 TEXT_FITS = 2.6

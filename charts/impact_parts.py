@@ -19,7 +19,7 @@ OUTCOME_LOOK = {"accepted": (UP, ""), "rework": (NEUTRAL, "/"), "rejected": (DOW
 
 
 def weight_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
-    """Candidates by the weight they were logged with, on the true 0 to 1: feedback starts at 1 and only takes away."""
+    """Candidates by the weight they were logged with, on the true 0 to 1: feedback starts at 1 and never exceeds it."""
     counts = moves["candidates"].astype("int64")
     binned = moves["weight_bin"]
     inside = binned.notna()

@@ -73,6 +73,7 @@ OBSERVATIONS = "Active observations stored now, and how many of them are new in 
 RETRIEVALS = "Retrievals made in a session; others are never logged."
 RETRIEVALS_BY_DAY = "Retrievals per day; the last is not over."
 ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
+WITHOUT_REWORK = "Share of sessions with an outcome that were not sent to rework; one that was rejected is among them."
 LOG_COVERAGE = (
     f"Share of retrievals logged completely. Above {COVERED.watch:.0%} is good; below {COVERED.red:.0%} read the other "
     "figures as a sample."

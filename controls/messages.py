@@ -179,11 +179,11 @@ def no_match() -> None:
     )
 
 
-def not_aggregated() -> None:
+def not_aggregated(where: str = "for this project") -> None:
     """Clusters and contradictions that nobody has looked for."""
     st.info(
-        "No aggregation has finished for this project yet, so nothing is known about who says the same or the "
-        "opposite. `python -m jobs aggregate` runs one.",
+        f"No aggregation has finished {where} yet, so nothing is known about who says the same or the opposite. "
+        "`python -m jobs aggregate` runs one.",
         icon=":material/hourglass_empty:",
     )
 

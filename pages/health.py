@@ -7,7 +7,7 @@ from charts.coverage import heat_map
 from charts.health import bands
 from charts.look import QUIET
 from controls import messages, trust
-from controls.health import budget, change, coverage, filters, head, system, tables, top
+from controls.health import budget, change, coverage, filters, head, runs, system, tables, top
 from controls.health.answers import ask
 from controls.loading import shape
 from controls.view import view
@@ -31,27 +31,29 @@ try:
             alt="Every check on one scale from in order to act",
         )
         head.unanswered(memory)
-        change.to_do(memory)
+        change.to_do(memory, scope)
         tables.table(memory)
         tables.behind(memory, scope)
         tables.organizations(memory, scope)
     elif part == "top":
         top.top(scope)
     elif part == "budget":
-        found = budget.budgets(scope)
-        if found.tokens is not None and found.accepted is not None:
+        ended = budget.chosen()
+        found = budget.budgets(scope, ended)
+        if found.tokens is not None and found.share is not None:
             st.plotly_chart(
                 pareto(
                     budget.points(found),
                     budget.frontier(found),
-                    (found.tokens, found.accepted),
+                    (found.tokens, found.share),
                     len(found.points) if found.is_cut else None,
+                    budget.ENDED[ended].lower(),
                 ),
                 key="pareto",
                 config=QUIET,
-                alt="Work types by mean tokens injected and share of sessions accepted, with the frontier",
+                alt="Work types by mean tokens injected and share of sessions that ended well, with the frontier",
             )
-        budget.table(found)
+        budget.table(found, ended)
     elif part == "coverage":
         if (cells := coverage.coverage(scope)) is not None:
             st.plotly_chart(
@@ -60,9 +62,9 @@ try:
                 config=QUIET,
                 alt="Share of stored observations that reached agents, by project or agent and time",
             )
-            coverage.below(cells[0], cells[1])
+            coverage.below(*cells)
     elif part == "runs":
-        system.runs(memory, scope)
+        runs.runs(memory, scope)
     else:
         system.system(principal, scope)
 except StoreError as error:

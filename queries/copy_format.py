@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pgvector.sqlalchemy import VECTOR
-from sqlalchemy import Boolean, DateTime, Double, Integer, Text, Uuid
+from sqlalchemy import BigInteger, Boolean, DateTime, Double, Integer, Text, Uuid
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def _maker(kind: TypeEngine[Any]) -> Callable[[Any], bytes]:
     if isinstance(kind, ARRAY):
         return _uuids if isinstance(kind.item_type, Uuid) else _texts
     makers: dict[type, Callable[[Any], bytes]] = {
-        Text: _text, Uuid: _uuid, Double: _double, Integer: _integer, Boolean: _boolean, DateTime: _moment,
-        JSONB: _json, VECTOR: _vector,
+        Text: _text, Uuid: _uuid, Double: _double, Integer: _integer, BigInteger: _long, Boolean: _boolean,
+        DateTime: _moment, JSONB: _json, VECTOR: _vector,
     }  # fmt: skip
     return makers[type(kind)]
 
@@ -75,6 +75,10 @@ def _uuid(value: UUID) -> bytes:
 
 def _double(value: float) -> bytes:
     return _DOUBLE(8, value)
+
+
+def _long(value: int) -> bytes:
+    return _LONG(8, value)
 
 
 def _integer(value: int) -> bytes:

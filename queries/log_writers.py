@@ -90,7 +90,10 @@ class ForgetWriters:
 
 @dataclass(frozen=True)
 class LogHealthRow:
-    """One organization's retrievals over all processes; ``queued`` as each of them last said."""
+    """One organization's retrievals over all processes, the first of which began at ``started_at``.
+
+    ``queued`` is as each of them last said.
+    """
 
     org_id: str
     writers: int
@@ -100,12 +103,16 @@ class LogHealthRow:
     dropped: int
     failed: int
     last_failure: str | None
+    started_at: datetime
     seen_at: datetime
 
 
 @dataclass(frozen=True)
 class LogHealth:
-    """What was logged and lost, one row per organization, by the processes that last reported in the window."""
+    """What was logged and lost, one row per organization, by the processes that last reported in the window.
+
+    Their counts are of their whole lives, also of what came before the window: a process counts no days or projects.
+    """
 
     scope: Scope
     row: ClassVar[type] = LogHealthRow
@@ -121,6 +128,7 @@ class LogHealth:
                 func.count(),
                 *_sums(),
                 func.array_agg(newest_failure).filter(table.c.last_failure.is_not(None))[1],
+                func.min(table.c.started_at),
                 func.max(table.c.seen_at),
             )
             .where(_organizations(self.scope), table.c.seen_at >= self.scope.since, table.c.seen_at < self.scope.until)

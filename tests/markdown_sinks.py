@@ -32,8 +32,11 @@ SINKS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "progress": ((1,), ("text",)),
     "draw": ((), ("format_func", "captions")),  # a knob draws the widget that it is given
 }  # fmt: skip
-# What they are made with is drawn by st.metric elsewhere, of which nothing can be seen there.
-CARRIERS = {"Figure": ((0, 1, 2, 3), ("label", "value", "beside", "explained"))}
+# What they are made with is drawn by st.metric or st.markdown elsewhere, of which nothing can be seen there.
+CARRIERS = {
+    "Figure": ((0, 1, 2, 3), ("label", "value", "beside", "explained")),
+    "Advice": ((0, 1, 2), ("what", "beside", "todo")),
+}
 # What these give is a number, a date or words of our own, whatever goes in.
 NUMBERS = {
     "number",

@@ -43,7 +43,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/inspector/inspection.py": {"labels"},
         "controls/knobs.py": {"names", "self.explained"},
         "controls/links.py": {"heading.explained"},
-        "controls/messages.py": {"labels", "more", "what"},
+        "controls/messages.py": {"labels", "more", "what", "where"},
         "controls/observation/lists.py": {"labels"},
         "controls/one_organization.py": {"reason"},
         "controls/opening.py": {"what"},
@@ -63,6 +63,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
         "controls/health/change.py": {"_also(): each.measure.label", "each.measure.label", "each.measure.todo"},
+        "controls/health/advice.py": {"each.beside", "each.todo", "each.what"},  # looked at where made
+        "controls/health/system.py": {"each.check.label", "each.check.todo"},
         "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
         "controls/impact/measures.py": {"measure.explained", "measure.label"},
         "controls/inspector/inspection.py": {
@@ -81,9 +83,12 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
         },
         "controls/health/head.py": {"change(each)", "estimated(each.measure, each.now, shares)"},
+        "controls/health/coverage.py": {"labels"},  # the days of columns
+        "controls/health/runs.py": {"since(writers)"},
+        "controls/health/system.py": {"shown(each.check, each.value)"},
         "controls/health/change.py": {
             "_also(): passage(accepted)", "_also(): passage(each)", "change(each)", "passage(each)",
-            "shown(each.measure, each.now)",
+            "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
         "controls/impact/measures.py": {

@@ -1,4 +1,4 @@
-"""Tokens injected against sessions accepted without rework, by work type: intervals, the frontier, and zones."""
+"""Tokens injected against the share of sessions without rework, by work type: intervals, the frontier, and zones."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
     from queries.health.budget import BudgetRow
 
+# A rejected session had no rework and was not accepted: it counts for the one share and against the other.
+Ended = Literal["without_rework", "accepted"]
 Zone = Literal["efficient", "generous", "starved", "wasteful", "collecting"]
 ZONES: dict[Zone, str] = {
-    "efficient": "few tokens, mostly accepted: leave it as it is",
-    "generous": "many tokens, mostly accepted: try a smaller budget in What-if and watch this share",
-    "starved": "few tokens, often rework: try a larger budget, or see in the Inspector what did not fit",
-    "wasteful": "many tokens, often rework: more of the same does not help; look at what is injected",
+    "efficient": "tokens up to the mean, share from it on: leave it as it is",
+    "generous": "tokens above the mean, share from it on: try a smaller budget in What-if and watch this share",
+    "starved": "tokens up to the mean, share below it: try a larger budget, or see in the Inspector what did not fit",
+    "wasteful": "tokens above the mean, share below it: more of the same does not help; look at what is injected",
     "collecting": f"fewer than {FLOOR} sessions with an outcome: collecting data",
 }
 
@@ -31,7 +33,7 @@ class WorkTypePoint:
 
     counts: BudgetRow
     tokens: Interval | None
-    accepted: Interval | None
+    share: Interval | None
     on_frontier: bool
     zone: Zone
     told_apart: bool = False
@@ -39,14 +41,14 @@ class WorkTypePoint:
 
 @dataclass(frozen=True)
 class BudgetMap:
-    """The work types, and where the map is divided: the mean tokens and the share accepted of all sessions shown.
+    """The work types, and where the map is divided: the mean tokens and the share of all sessions shown.
 
     ``every`` is how many work types there are, of which the most frequent are ``points``.
     """
 
     points: tuple[WorkTypePoint, ...]
     tokens: float | None
-    accepted: float | None
+    share: float | None
     every: int = 0
 
     @property
@@ -56,29 +58,34 @@ class BudgetMap:
 
     @property
     def frontier(self) -> tuple[WorkTypePoint, ...]:
-        """From fewest tokens to most: each accepted more often than every one that costs less."""
+        """From fewest tokens to most: each with a larger share than every one that costs less."""
         chosen = (point for point in self.points if point.on_frontier and point.tokens)
         return tuple(sorted(chosen, key=lambda point: point.tokens.value if point.tokens else 0.0))
 
 
-def budget_map(counts: Sequence[BudgetRow]) -> BudgetMap:
+def budget_map(counts: Sequence[BudgetRow], ended: Ended = "without_rework") -> BudgetMap:
     """Every work type with its zone; only those above the floor are drawn, divide the map, or make the frontier."""
     enough = [each for each in counts if each.judged >= FLOOR]
     every = max((each.work_types for each in counts), default=0)
     judged = sum(each.judged for each in enough)
     if not judged:
         return BudgetMap(tuple(map(_collecting, counts)), None, None, every)
-    usual, share = sum(each.tokens for each in enough) / judged, sum(each.accepted for each in enough) / judged
+    usual, share = sum(each.tokens for each in enough) / judged, sum(_well(each, ended) for each in enough) / judged
     points = []
     for each in counts:
         if each.judged < FLOOR:
             points.append(_collecting(each))
             continue
-        tokens, accepted = mean(each.judged, each.tokens, each.squares), wilson(each.accepted, each.judged)
-        zone = _zone(cheap=tokens.value <= usual, works=accepted.value >= share)
-        told_apart = not (_holds(tokens, usual) or _holds(accepted, share))
-        points.append(WorkTypePoint(each, tokens, accepted, not _dominated(each, enough), zone, told_apart))
+        tokens, own = mean(each.judged, each.tokens, each.squares), wilson(_well(each, ended), each.judged)
+        zone = _zone(cheap=tokens.value <= usual, works=own.value >= share)
+        told_apart = not (_holds(tokens, usual) or _holds(own, share))
+        points.append(WorkTypePoint(each, tokens, own, not _dominated(each, enough, ended), zone, told_apart))
     return BudgetMap(tuple(points), usual, share, every)
+
+
+def _well(counts: BudgetRow, ended: Ended) -> int:
+    """How many sessions ended as is asked for."""
+    return counts.accepted if ended == "accepted" else counts.judged - counts.rework
 
 
 def _collecting(counts: BudgetRow) -> WorkTypePoint:
@@ -95,12 +102,8 @@ def _holds(interval: Interval, value: float) -> bool:
     return interval.low <= value <= interval.high
 
 
-def _dominated(one: BudgetRow, others: Sequence[BudgetRow]) -> bool:
-    """Whether another costs no more and is accepted no less often, and is better in one of the two."""
-    cost, share = one.tokens / one.judged, one.accepted / one.judged
-    return any(
-        other.tokens / other.judged <= cost
-        and other.accepted / other.judged >= share
-        and (other.tokens / other.judged < cost or other.accepted / other.judged > share)
-        for other in others
-    )
+def _dominated(one: BudgetRow, others: Sequence[BudgetRow], ended: Ended) -> bool:
+    """Whether another costs no more and ends well no less often, and is better in one of the two."""
+    cost, share = one.tokens / one.judged, _well(one, ended) / one.judged
+    beside = ((other.tokens / other.judged, _well(other, ended) / other.judged) for other in others)
+    return any(theirs <= cost and own >= share and (theirs < cost or own > share) for theirs, own in beside)

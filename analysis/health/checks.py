@@ -120,8 +120,9 @@ CHECKS = (
     Check(
         "collapsed", "Collapsed weights", "collapsed", "weighed", 0.05, 0.15,
         "active observations with weight below 0.2 ÷ active observations with a weight",
-        "Feedback only ever takes away: look at Top observations, lowest, and archive what misleads; if sessions fail "
-        "for another reason, weights fall for a reason that is not theirs.",
+        "Each failed session lowers the weights of all that it was given, each accepted one raises them again: look at "
+        "Top observations, lowest, and archive what misleads; if sessions fail for another reason, weights fall for a "
+        "reason that is not theirs.",
     ),
     Check(
         "coverage", "Log coverage", "complete", "retrievals", 0.95, 0.80,
@@ -142,9 +143,11 @@ CHECKS = (
     ),
     Check(
         "drops", "Log-queue drops", "dropped_or_failed", "logged", 0.0, 0.01,
-        "(dropped + failed) ÷ (written + dropped + failed), of the log's writers seen in the window",
+        "(dropped + failed) ÷ (written + dropped + failed) since each writer started, of the organization's writers "
+        "seen in the window, all projects together",
         "A full queue means that the store was away for long or is too slow: its last failure stands under *Runs and "
-        "writers*. Nothing that was dropped can be brought back.",
+        "writers*. Nothing that was dropped can be brought back, and a writer counts it until it ends: once the cause "
+        "is mended, restart the process; its old count leaves the window with its last report.",
     ),
     Check(
         "aggregation", "Aggregation age", "hours_since_pass", None, 1.0, 24.0,

@@ -1,4 +1,4 @@
-"""What tokens buy: work types by their budget and by how their sessions ended."""
+"""What tokens buy: work types by their budget and by how their sessions ended, without rework or accepted."""
 
 from __future__ import annotations
 
@@ -9,19 +9,28 @@ import streamlit as st
 
 from analysis.health.budget import ZONES, budget_map
 from analysis.intervals import FLOOR
+from controls import glossary
+from controls.health import head
 from controls.loading import load
 from controls.messages import MISSING, number, percent
 from queries.health.budget import BudgetRow, BudgetUse
 
 if TYPE_CHECKING:
-    from analysis.health.budget import BudgetMap, WorkTypePoint
+    from analysis.health.budget import BudgetMap, Ended, WorkTypePoint
     from queries.scope import Scope
 
 
 NOT_TOLD = "not told apart"
+ENDED = {"without_rework": "Without rework", "accepted": "Accepted"}
+EXPLAINED = {"without_rework": glossary.WITHOUT_REWORK, "accepted": glossary.ACCEPTED}
 
 
-def budgets(scope: Scope) -> BudgetMap:
+def chosen() -> Ended:
+    """Which share is drawn; the first is the default."""
+    return "accepted" if head.choose("ended", "Share", ENDED) == "accepted" else "without_rework"
+
+
+def budgets(scope: Scope, ended: Ended) -> BudgetMap:
     """Work types by tokens and by how their sessions ended."""
     found = load(BudgetUse(scope)).frames[0]
     rows: list[dict[Any, Any]] = found.to_dict("records")
@@ -39,13 +48,14 @@ def budgets(scope: Scope) -> BudgetMap:
                 work_types=int(row["work_types"]),
             )
             for row in rows
-        ]
+        ],
+        ended,
     )
 
 
 def points(found: BudgetMap) -> pd.DataFrame:
     """The work types with enough sessions, as the chart takes them."""
-    drawn = [(point, point.tokens, point.accepted) for point in found.points if point.tokens and point.accepted]
+    drawn = [(point, point.tokens, point.share) for point in found.points]
     return pd.DataFrame(
         [
             {
@@ -56,19 +66,19 @@ def points(found: BudgetMap) -> pd.DataFrame:
                 "tokens": tokens.value,
                 "tokens_low": tokens.low,
                 "tokens_high": tokens.high,
-                "accepted": accepted.value,
-                "accepted_low": accepted.low,
-                "accepted_high": accepted.high,
+                "share": share.value,
+                "share_low": share.low,
+                "share_high": share.high,
             }
-            for point, tokens, accepted in drawn
-            if tokens and accepted
+            for point, tokens, share in drawn
+            if tokens and share
         ]
     )
 
 
 def frontier(found: BudgetMap) -> list[tuple[float, float]]:
     """Tokens and share of the work types that none beats in both."""
-    return [(point.tokens.value, point.accepted.value) for point in found.frontier if point.tokens and point.accepted]
+    return [(point.tokens.value, point.share.value) for point in found.frontier if point.tokens and point.share]
 
 
 def _zone(point: WorkTypePoint) -> str:
@@ -87,7 +97,7 @@ def _what_to_try(found: BudgetMap) -> None:
     st.markdown("\n".join(("**What to try**", *lines)))
 
 
-def table(found: BudgetMap) -> None:
+def table(found: BudgetMap, ended: Ended) -> None:
     """Every work type with its counts and its interval, and what to try in each zone."""
     if not found.points:
         st.info(
@@ -105,13 +115,9 @@ def table(found: BudgetMap) -> None:
                 "work": [point.counts.work_type or "(none)" for point in found.points],
                 "zone": [_zone(point) for point in found.points],
                 "tokens": [MISSING if not point.tokens else number(point.tokens.value) for point in found.points],
-                "accepted": [
-                    MISSING if not point.accepted else percent(point.accepted.value, 1) for point in found.points
-                ],
+                "share": [MISSING if not point.share else percent(point.share.value, 1) for point in found.points],
                 "interval": [
-                    f"{100 * point.accepted.low:.3g} to {100 * point.accepted.high:.3g} %"
-                    if point.accepted
-                    else MISSING
+                    f"{100 * point.share.low:.3g} to {100 * point.share.high:.3g} %" if point.share else MISSING
                     for point in found.points
                 ],
                 "judged": [point.counts.judged for point in found.points],
@@ -127,7 +133,7 @@ def table(found: BudgetMap) -> None:
             "work": st.column_config.TextColumn("Work type", width=130, pinned=True),
             "zone": st.column_config.TextColumn("Zone", width=185),
             "tokens": st.column_config.TextColumn("Tokens", width=70),
-            "accepted": st.column_config.TextColumn("Accepted", width=80),
+            "share": st.column_config.TextColumn(ENDED[ended], width=115, help=EXPLAINED[ended]),
             "interval": st.column_config.TextColumn("95 % interval", width=120),
             "judged": st.column_config.NumberColumn("Sessions", width=75, format="localized"),
             "rework": st.column_config.NumberColumn("Rework", width=70, format="localized"),
@@ -143,6 +149,6 @@ def table(found: BudgetMap) -> None:
             "nor counted."
         )
     st.caption(
-        "A session counts as accepted if it was neither rejected nor sent to rework; its tokens are all that it was "
-        "given in the window. This compares work types, which differ in more than their budgets: it says what to try."
+        f"{EXPLAINED[ended]} Tokens are all that a session was given in the window. This compares work types, which "
+        "differ in more than their budgets: it says what to try."
     )

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.health.change import worst_first
-from controls.health.words import SIGNS, change, passage, shown
+from controls.health import advice
+from controls.health.advice import Advice
+from controls.health.words import SIGNS, change, passage, shown, since
 from controls.links import go
 from controls.messages import number, window_before
 from queries.flags.registry import FLAGS
@@ -102,7 +104,7 @@ def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
     return f" Sessions accepted {passage(accepted)}{chance}.{open_}"
 
 
-def to_do(memory: Memory) -> None:
+def to_do(memory: Memory, scope: Scope) -> None:
     """What to do about whatever needs a hand or got worse, in whole sentences; the table has room for a few words."""
     bands = {each.check.name: each.band for each in memory.checks}
     by_band = {
@@ -110,11 +112,18 @@ def to_do(memory: Memory) -> None:
     }
     wanted = [*by_band["red"], *by_band["watch"]]
     wanted += [each for each in worst_first(memory.compared) if each not in wanted]
-    if wanted:
-        st.markdown("**What to do**")
+    told = []
     for each in wanted:
         band = bands.get(each.measure.name)
-        told = [change(each), *([] if band is None else [SIGNS[band]])]
-        st.markdown(
-            f"- **{each.measure.label} {shown(each.measure, each.now)}** ({', '.join(told)}). {each.measure.todo}"
-        )
+        beside = [change(each), *([] if band is None else [SIGNS[band]]), *_counted_since(each, memory, scope)]
+        what = f"{each.measure.label} {shown(each.measure, each.now)}"
+        told.append(Advice(what, ", ".join(beside), each.measure.todo))
+    advice.to_do(told)
+
+
+def _counted_since(each: Compared, memory: Memory, scope: Scope) -> list[str]:
+    """What a writer lost it has counted since it started, for the whole organization, whatever the scope is."""
+    if each.measure.name != "drops":
+        return []
+    whole = ["all projects of the organization"] if scope.project else []
+    return [since(memory.found.frames["writers"]), *whole]

@@ -24,14 +24,18 @@ NOT_LOGGED = "This store does not log which observations were injected, so what 
 
 
 def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], int] | None:
-    """Cells, names of rows and columns as the map takes them, and the last whole column; none where that is said."""
+    """Cells, names of rows and columns as the map takes them, and the last column that is over; none where said so.
+
+    Of a window that began today nothing is over: its only column is told, as far as it has come.
+    """
     if not shape().injected:
         st.info(NOT_LOGGED, icon=":material/data_alert:")
         return None
     chosen = head.choose("by", "Rows", BY)
     by: By = "agent" if chosen == "agent" else "project"
     share = shape().stored_share(scope)
-    found = load(Coverage(scope, by, shape(), share)).frames[0]
+    answer = load(Coverage(scope, by, shape(), share))
+    found = answer.frames[0]
     if share < WHOLE:
         st.caption(f"≈ Drawn from {digits(100 * share)} % of the observations; choose an organization to count all.")
     if found.empty:
@@ -43,28 +47,28 @@ def coverage(scope: Scope) -> tuple[pd.DataFrame, list[str], list[str], int] | N
         names = [f"{org} · {name}" for org, name in zip(rows["org_id"], names, strict=True)]
     cells = found.assign(row=found.groupby(["org_id", "name"], sort=False, dropna=False).ngroup())
     columns = steps(scope)
-    labels = [_label(begin, end - pd.Timedelta(days=1)) for begin, end in columns]
-    whole = columns[0][1] - columns[0][0]
-    told = max(number for number, (begin, end) in enumerate(columns) if end - begin == whole)
-    if told < len(columns) - 1:
-        labels[-1] += " so far"
-    return cells, names, labels, told
+    over = [end <= answer.as_of for _, end in columns]
+    labels = [
+        _label(begin, end - pd.Timedelta(days=1)) + ("" if is_over else " so far")
+        for (begin, end), is_over in zip(columns, over, strict=True)
+    ]
+    return cells, names, labels, max(sum(over) - 1, 0)
 
 
 def _label(first: datetime, last: datetime) -> str:
     return f"{first:%-d %b}" if first.date() == last.date() else f"{first:%-d %b} to {last:%-d %b}"
 
 
-def below(cells: pd.DataFrame, names: list[str]) -> None:
-    """How to read the map and what to do about a pale row."""
+def below(cells: pd.DataFrame, names: list[str], labels: list[str], told: int) -> None:
+    """How to read the map and what to do about a pale row; who had nothing is counted in the column that is told."""
     every = int(cells["names"].max())
     if every > len(names):
         st.caption(f"The {len(names)} largest of {number(every)} rows; the title counts all of them.")
-    last = cells[cells["step"] == cells["step"].max()]
-    quiet = int(((last["stored"] > 0) & (last["injected"] == 0)).sum())
-    told = f"{counted(quiet, 'row')} of {number(len(names))} without any in the last column. " if quiet else ""
+    here = cells[cells["step"] == told]
+    quiet = int(((here["stored"] > 0) & (here["injected"] == 0)).sum())
+    without = f"{counted(quiet, 'row')} of {number(len(names))} without any in {labels[told]}. " if quiet else ""
     st.caption(
-        f"{told}A cell is the share of what was stored by then (written by that agent, or for that project) that at "
+        f"{without}A cell is the share of what was stored by then (written by that agent, or for that project) that at "
         "least one retrieval of that time put into a block. A row that stays pale is memory nobody is given: ask the "
         "Inspector's Why not? about one of its observations. An empty cell: nothing was stored yet."
     )

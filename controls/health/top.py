@@ -23,12 +23,14 @@ KINDS: dict[str, str] = {
     "alone": "Low corroboration",
 }
 TO_DO = {
-    "highest": "What feedback trusts most among the window's retrievals. Weights start at 1 and only fall, so many "
-    "stand at 1: of those, the most retrieved come first. Nothing to do, unless one of them is wrong.",
+    "highest": "What feedback trusts most among the window's retrievals. Weights start at 1 and are lowered by "
+    "failed sessions and raised again by accepted ones, never above 1, so many stand at 1: of those, the most "
+    "retrieved come first. Nothing to do, unless one of them is wrong.",
     "lowest": "What feedback has pushed down and retrieval still finds. Open one: if it misleads, archive it; if it is "
     "right, look at the sessions that failed with it.",
-    "misleading": "Named as misleading by the diagnostics of failed sessions. Correct or archive it: its weight falls "
-    "twice as fast from now on, but it is still retrieved.",
+    "misleading": "Named as misleading by diagnostics of the window, however the session ended. Correct or archive it: "
+    "it is still retrieved, and its weight falls twice as far only in a failed session that names it, or from its "
+    "third failed one on.",
     "outdated": "Contradicted by a newer observation and still retrieved. Open it, see the other side, and settle it "
     "in Drift Alerts. Where the newer is right it stays here until it is archived or no longer retrieved; any other "
     "verdict takes it off the list, a snooze until its day.",

@@ -9,6 +9,8 @@ from analysis.health.checks import Check
 from controls.messages import MISSING, digits, number
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from analysis.health.change import Compared, Measure
     from analysis.health.counts import Shares
 
@@ -63,6 +65,12 @@ def passage(each: Compared) -> str:
     if each.of is None or not each.large:
         return f"{before} → {now}"
     return f"{before} of {number(each.of[0])} → {now} of {number(each.of[1])}"
+
+
+def since(writers: pd.DataFrame) -> str:
+    """From when on the log's writers have counted what they lost: each from its start, of which the first is told."""
+    lost = writers["dropped"] + writers["failed"] > 0
+    return f"since {writers.loc[lost, 'started_at'].min():%-d %b %Y}"
 
 
 def change(each: Compared) -> str:

@@ -38,6 +38,7 @@ TABLES = (
     schema.observation_weight_history,
     schema.session_diagnostics,
     own_schema.flag_changes,
+    own_schema.log_writers,
 )
 
 

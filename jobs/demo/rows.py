@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jobs.demo.vectors import Vectors
 
 Record = tuple[object, ...]
+DROPPED = 5  # retrievals that the process of a lossy log could not keep
 
 # Every column that is written, in the order of a record; tables in an order that foreign keys accept.
 COLUMNS: dict[Table, tuple[str, ...]] = {
@@ -54,6 +55,10 @@ COLUMNS: dict[Table, tuple[str, ...]] = {
     own_schema.flag_changes: (
         "org_id", "request_id", "flag", "old_state", "new_state", "reason", "actor", "source", "changed_at",
     ),
+    own_schema.log_writers: (
+        "org_id", "writer", "name", "queued", "written", "rows", "dropped", "failed", "last_failure", "started_at",
+        "seen_at",
+    ),
     demo_truth.families: ("org_id", "family", "observation_id", "project_id", "kind"),
     demo_truth.contradictions: ("org_id", "older", "newer", "project_id", "kind"),
     demo_truth.traps: ("org_id", "older", "newer", "project_id", "kind"),
@@ -77,8 +82,8 @@ class Records:
             "observations": self._observations, "observation_embeddings": self._embeddings,
             "retrieval_ab_logs": self._log, "context_injection_logs": self._injections,
             "observation_weight_history": self._weights, "session_diagnostics": self._diagnostics,
-            "flag_changes": self._flags, "families": self._families, "contradictions": self._contradictions,
-            "traps": self._traps, "wrong": self._wrong, "lost_rows": self._lost,
+            "flag_changes": self._flags, "log_writers": self._writers, "families": self._families,
+            "contradictions": self._contradictions, "traps": self._traps, "wrong": self._wrong, "lost_rows": self._lost,
         }  # fmt: skip
         return makers[table.name]()
 
@@ -134,10 +139,17 @@ class Records:
         """The places of retrievals whose log lost rows, and which of their weighted ranks it lost."""
         if self.org.lossy is None:
             return {}
-        since, every = self.org.lossy
-        late = [n for n, found in enumerate(self.history.retrievals) if found.recalled.at >= self.story.now - since]
         # one, two or three rows, further down each time
-        return {n: range(turn % 9, turn % 9 + 1 + turn % 3) for turn, n in enumerate(late[::every])}
+        every = self._late[:: self.org.lossy[1]]
+        return {n: range(turn % 9, turn % 9 + 1 + turn % 3) for turn, n in enumerate(every)}
+
+    @cached_property
+    def _late(self) -> list[int]:
+        """The places of retrievals since the log began to lose."""
+        if self.org.lossy is None:
+            return []
+        begin = self.story.now - self.org.lossy[0]
+        return [n for n, found in enumerate(self.history.retrievals) if found.recalled.at >= begin]
 
     def _log(self) -> Iterator[Record]:
         pipeline = "INTENDED" if self.org.corroborates else "LIVE"
@@ -201,6 +213,17 @@ class Records:
                 self.org.id, identity(self.org.id, "flag", flag), flag, "absent", "true",
                 self.org.weighting_off_reason, "demo", "demo", self.story.now - self.org.weighting_off,
             )  # fmt: skip
+
+    def _writers(self) -> Iterator[Record]:
+        """The process that logs since the log began to lose; what it dropped is nowhere else, or it would not be."""
+        logged = [self.history.retrievals[n] for n in self._late]
+        if self.org.lossy is None or not logged:
+            return
+        held = sum(len(found.order) for found in logged) - sum(1 for _ in self._lost())
+        yield (
+            self.org.id, identity(self.org.id, "writer", "agents"), "agents", 0, len(logged), held, DROPPED, 0,
+            "unreachable", self.story.now - self.org.lossy[0], max(found.recalled.at for found in logged),
+        )  # fmt: skip
 
     def _families(self) -> Iterator[Record]:
         for number, family in enumerate(self.story.families):

@@ -22,9 +22,9 @@ def points(*rows: tuple[str, str, float, float], told_apart: bool = True) -> pd.
                 "tokens": tokens,
                 "tokens_low": tokens - 10,
                 "tokens_high": tokens + 10,
-                "accepted": share,
-                "accepted_low": share - 0.1,
-                "accepted_high": share + 0.1,
+                "share": share,
+                "share_low": share - 0.1,
+                "share_high": share + 0.1,
             }
             for name, zone, tokens, share in rows
         ]
@@ -48,6 +48,27 @@ def test_the_map_is_divided_at_the_mean_of_all_sessions() -> None:
     upright, level = pareto(FOUR, [], CENTRE).layout.shapes
     assert (upright.x0, upright.x1, upright.yref) == (250, 250, "y domain")
     assert (level.y0, level.y1, level.xref) == (60, 60, "x domain")
+
+
+def test_each_zone_is_named_in_its_quarter_and_the_frontier_beside_its_line() -> None:
+    """Left of the cross is few tokens, above it is the larger share; the line's first step is level from 100 to 400."""
+    drawn = pareto(FOUR, [(100, 0.7), (400, 0.9)], CENTRE)
+    named = {note.text: (note.xref, note.x, note.yref, note.y) for note in drawn.layout.annotations}
+    x, y = "x domain", "y domain"
+    assert named == {
+        "efficient": (x, 0, y, 1), "generous": (x, 1, y, 1), "starved": (x, 0, y, 0), "wasteful": (x, 1, y, 0),
+        "frontier": (None, 250, None, pytest.approx(70)),  # by the axes' own numbers
+    }  # fmt: skip
+    assert drawn.layout.showlegend is False
+    alone = pareto(FOUR, [(100, 0.7)], CENTRE)
+    assert "frontier" not in {note.text for note in alone.layout.annotations}
+
+
+@pytest.mark.parametrize("ended", ["without rework", "accepted"])
+def test_axis_and_marks_say_which_share_it_is(ended: str) -> None:
+    drawn = pareto(FOUR, [], CENTRE, ended=ended)
+    assert drawn.layout.yaxis.title.text == f"percent of sessions {ended}"
+    assert all(f"%{{y:.3g}} % {ended}" in trace.hovertemplate for trace in drawn.data if "markers" in trace.mode)
 
 
 def test_each_zone_has_its_own_mark_with_both_whiskers() -> None:
@@ -80,7 +101,8 @@ def test_a_name_is_shown_literally_and_cut_where_it_is_long() -> None:
 )
 def test_the_title_says_of_how_many_it_speaks(cut_at: int | None, said: str) -> None:
     title = pareto(FOUR, [(100, 0.7), (400, 0.9)], CENTRE, cut_at).layout.title.text
-    assert title.replace("<br>", " ") == f"{said}; 1 cost more than most and are accepted less"
+    beyond = "with more tokens and fewer sessions without rework than the mean: 1"
+    assert title.replace("<br>", " ") == f"{said}; {beyond}"
 
 
 def test_nothing_is_drawn_beyond_the_edges_of_a_share() -> None:
@@ -92,7 +114,8 @@ def test_nothing_is_drawn_beyond_the_edges_of_a_share() -> None:
 
 def test_a_zone_that_is_not_told_apart_is_an_open_mark_and_not_in_the_title() -> None:
     sure, unsure = (points(("fix", "wasteful", 500, 0.4), told_apart=told) for told in (True, False))
-    assert pareto(sure, [], CENTRE).layout.title.text.endswith("; 1 cost more than most and are accepted less")
+    told = pareto(sure, [], CENTRE, ended="accepted").layout.title.text.replace("<br>", " ")
+    assert told.endswith("; with more tokens and fewer sessions accepted than the mean: 1")
     drawn = pareto(unsure, [], CENTRE)
     assert drawn.layout.title.text == "0 of 1 work types are on the frontier"
     (mark,) = [trace for trace in drawn.data if trace.name == "wasteful"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pytest
 
-from charts.health import SEEN, bands
+from charts.health import LOOKS, SEEN, UNKNOWN, bands
 from charts.look import DOWN, UP
 
 
@@ -45,3 +47,22 @@ def test_what_cannot_be_known_has_words_and_no_mark() -> None:
     drawn = bands(checks(("known", 0.5, None), ("unknown", None, 0.7)), "t")
     assert [list(trace.y) for trace in drawn.data if trace.mode == "markers+text" and len(trace.y)] == [["known"]]
     assert [list(trace.text) for trace in drawn.data if trace.mode == "text"] == [["cannot be known here"]]
+
+
+def test_what_cannot_be_known_stands_in_no_band() -> None:
+    """From below, rows 0 to 3: known, unknown, known, known; each colour has the known rows, grey the other."""
+    rows = (("a", 0.5, None), ("b", 2.5, None), ("unknown", None, None), ("d", 0.1, None))
+    shapes = bands(checks(*rows), "t").layout.shapes
+    behind = {
+        (shape.fillcolor, shape.x0, shape.x1): {(other.y0, other.y1) for other in shapes if same(shape, other)}
+        for shape in shapes
+    }
+    assert behind == {
+        **{(wash, place, place + 1): {(-0.5, 0.5), (1.5, 3.5)} for place, (_, _, wash) in enumerate(LOOKS.values())},
+        (UNKNOWN, 0, 3): {(0.5, 1.5)},
+    }
+    assert UNKNOWN not in {wash for _, _, wash in LOOKS.values()}
+
+
+def same(one: Any, other: Any) -> bool:  # noqa: ANN401 - plotly's own
+    return (one.fillcolor, one.x0) == (other.fillcolor, other.x0)

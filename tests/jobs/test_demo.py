@@ -189,6 +189,19 @@ class TestRanks:
         ((sessions,),) = rows(filled, worked, [down, up])
         assert sessions
 
+    def test_the_process_that_lost_rows_counts_what_is_in_the_log_since_it_began_and_a_few_dropped(
+        self, filled: str
+    ) -> None:
+        writers = rows(
+            filled,
+            "select org_id, started_at, seen_at, queued, written, rows, dropped, failed from rankscope.log_writers",
+        )
+        since = NOW - timedelta(days=42)
+        logged = """select count(distinct retrieval_id), count(*), max(created_at) from retrieval_ab_logs
+                     where org_id = 'org_lumenfield' and created_at >= %s"""
+        ((retrievals, log_rows, newest),) = rows(filled, logged, [since])
+        assert writers == [("org_lumenfield", since, newest, 0, retrievals, log_rows, 5, 0)]
+
 
 class TestWeights:
     def test_they_replay_from_history_by_the_documented_rule(self, filled: str) -> None:

@@ -15,8 +15,10 @@ import pytest
 
 from analysis.health.checks import CHECKS
 from controls.access import Principal
+from controls.health import system
 from queries.health.coverage import steps
 from queries.scope import EVERYTHING, Scope
+from ranking.feedback import update_weight
 from settings import VERSION
 from tests import sample
 from tests.health_store import NOW, frames, inside, obs, plant
@@ -246,9 +248,9 @@ class TestLacking:
 class TestParts:
     def test_what_cannot_be_is_named_and_the_default_shown(self, address: str, owner: Owner) -> None:
         plant(owner, 9)
-        with health(address, org="org_a", part="no", kind="none", by="nobody") as test:
+        with health(address, org="org_a", part="no", kind="none", by="nobody", ended="well") as test:
             assert [warning.value for warning in test.warning] == [
-                "Not understood in this link, and ignored: Part, Kind, Rows. The default is shown instead."
+                "Not understood in this link, and ignored: Part, Kind, Rows, Share. The default is shown instead."
             ]
             assert len(table(test, "checks"))
 
@@ -265,6 +267,40 @@ class TestParts:
         assert len(rows)
         assert set(rows["id"]) <= {str(obs("org_a", number)) for number in range(60)}
 
+    def test_what_is_said_of_weights_is_what_an_outcome_does_to_them(self, address: str, owner: Owner) -> None:
+        """0.5 rises to 0.55 with an accepted session, and falls to 0.425, or 0.35 where that session was misled."""
+        after = [update_weight(0.5, "accepted"), *(update_weight(0.5, "rework", misleading=m) for m in (False, True))]
+        assert after == pytest.approx([0.55, 0.425, 0.35])
+        assert update_weight(1.0, "accepted") == 1
+        plant(owner, 9, size=12)
+        said = {}
+        for kind in ("highest", "misleading"):
+            with health(address, org="org_a", part="top", kind=kind) as test:
+                said[kind] = " ".join(caption.value for caption in test.caption)
+        assert "lowered by failed sessions and raised again by accepted ones, never above 1" in said["highest"]
+        assert (
+            "falls twice as far only in a failed session that names it, or from its third failed one on"
+            in (said["misleading"])
+        )
+        collapsed = next(check for check in CHECKS if check.name == "collapsed")
+        assert "each accepted one raises them again" in collapsed.todo
+
+    def test_misleading_counts_whatever_the_outcome_was(self, address: str, owner: Owner) -> None:
+        """Named by one accepted session and by one without an outcome: two, and neither is called failed."""
+        sample.add_organization(owner, "org_a")
+        (id_,) = sample.add_observations(owner, "org_a", 1, days_ago=40)
+        for session, outcome in (("one", "accepted"), ("two", None)):
+            sample.add_session(owner, "org_a", session, outcome)
+            owner.execute(
+                """insert into session_diagnostics (org_id, session_id, outcome, helpful_observation_ids,
+                     misleading_observation_ids, created_at) values ('org_a', %s, %s, '{}', %s, %s)""",
+                (session, outcome, [id_], NOW - timedelta(days=1)),
+            )
+        with health(address, org="org_a", part="top", kind="misleading") as test:
+            assert table(test, "top")["sessions"].tolist() == [2]
+            said = " ".join(caption.value for caption in test.caption)
+        assert said.startswith("Named as misleading by diagnostics of the window, however the session ended.")
+
     def test_a_budget_below_the_floor_is_collecting_data(self, address: str, owner: Owner) -> None:
         plant(owner, 9, size=30)
         with health(address, org="org_a", part="budget") as test:
@@ -273,15 +309,19 @@ class TestParts:
             assert not test.get("plotly_chart")
 
     def test_a_budget_map_with_enough_sessions(self, address: str, owner: Owner) -> None:
-        """Forty chores at 100 tokens, three quarters accepted; forty fixes at 300, half of them."""
+        """Forty chores at 100 tokens, three quarters without rework; forty fixes at 300, half of them.
+
+        Four of the fixes without rework were rejected: 16 of 40 were accepted.
+        """
         sample.add_organization(owner, "org_a")
         for number in range(80):
             work, tokens = ("chore", 100) if number < 40 else ("<b>fix</b>", 300)
             accepted = number % 4 != 0 if number < 40 else number % 2 == 0
+            outcome = "accepted" if accepted else "rework"
             owner.execute(
                 """insert into sessions (org_id, id, project_id, work_type, outcome, created_at)
                    values ('org_a', %s, 'api', %s, %s, %s)""",
-                (f"s{number}", work, "accepted" if accepted else "rework", NOW),
+                (f"s{number}", work, "rejected" if number >= 72 and accepted else outcome, NOW),
             )
             owner.execute(
                 """insert into context_injection_logs (org_id, retrieval_id, session_id, project_id, token_budget,
@@ -296,13 +336,18 @@ class TestParts:
             lines = " ".join(each.value for each in test.markdown)
         # Wilson's interval of 30 of 40 is 0.598 to 0.858 and of 20 of 40 0.352 to 0.648: both hold 50 of 80
         unsure = "not told apart"
-        assert rows.loc["chore", ["tokens", "accepted", "judged"]].tolist() == ["100", "75 %", 40]
-        assert rows.loc["<b>fix</b>", ["tokens", "accepted"]].tolist() == ["300", "50 %"]
+        assert rows.loc["chore", ["tokens", "share", "judged"]].tolist() == ["100", "75 %", 40]
+        assert rows.loc["<b>fix</b>", ["tokens", "share", "rejected"]].tolist() == ["300", "50 %", 4]
         assert rows["zone"].to_dict() == {"chore": f"efficient, {unsure}", "<b>fix</b>": f"wasteful, {unsure}"}
         assert drawn["layout"]["title"]["text"] == "1 of 2 work types are on the frontier"
-        assert "**wasteful**: many tokens, often rework" in lines
+        assert drawn["layout"]["yaxis"]["title"]["text"] == "percent of sessions without rework"
+        assert "**wasteful**: tokens above the mean, share below it" in lines
         assert "**not told apart**: the 95 % interval" in lines
         assert "**starved**" not in lines
+        with health(address, org="org_a", part="budget", ended="accepted") as test:
+            rows = table(test, "budget").set_index("work")
+            assert rows["share"].to_dict() == {"chore": "75 %", "<b>fix</b>": "40 %"}
+            assert spec(test)["layout"]["yaxis"]["title"]["text"] == "percent of sessions accepted"
         assert "&lt;b>fix" in json.dumps(drawn)
         assert "<b>fix" not in json.dumps(drawn)
 
@@ -329,22 +374,24 @@ class TestParts:
         for number, id_ in enumerate(ids):
             agent = "ann" if number < 6 else "bob" if number < 8 else None
             owner.execute("update observations set agent_id = %s where id = %s", (agent, id_))
-        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", observations=[*ids[:3], ids[8]])
+        injected = [*ids[:3], ids[8]]
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", observations=injected, days_ago=3)
         owner.execute("update retrieval_ab_logs set injected = true")
         with health(address, org="org_a", part="coverage", by="agent") as test:
             assert not test.exception
             drawn = spec(test)
             said = " ".join(caption.value for caption in test.caption)
         assert drawn["layout"]["yaxis"]["ticktext"] == ["ann", "bob", "(no agent)"]
-        last = len(steps(SCOPE)) - 1
+        told = len(steps(SCOPE)) - 2  # the last that is over: three days ago lies in it
         figures = {
             y: text
             for trace in drawn["data"][1:]
             for x, y, text in zip(numbers(trace["x"]), numbers(trace["y"]), trace["text"], strict=True)
-            if x == last
+            if x == told
         }
         assert figures == {0: "50", 1: "0", 2: "100"}
-        assert "1 row of 3 without any in the last column." in said
+        begin, end = steps(SCOPE)[told]
+        assert f"1 row of 3 without any in {begin:%-d %b} to {end - timedelta(days=1):%-d %b}." in said
         assert "largest of" not in said
 
     def test_coverage_of_more_than_thirty_projects_says_so_and_counts_all(self, address: str, owner: Owner) -> None:
@@ -354,7 +401,7 @@ class TestParts:
         for number, id_ in enumerate(ids):
             project = f"p{number // 2:02}" if number < 60 else f"q{number}"
             owner.execute("update observations set project_id = %s where id = %s", (project, id_))
-        sample.add_retrieval(owner, "org_a", sample.unchanged(5), name="one", observations=ids[-5:], days_ago=0)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(5), name="one", observations=ids[-5:], days_ago=1)
         owner.execute("update retrieval_ab_logs set injected = true")
         with health(address, org="org_a", part="coverage", window="7d") as test:
             assert not test.exception
@@ -362,9 +409,39 @@ class TestParts:
             said = [caption.value for caption in test.caption]
         assert len(drawn["layout"]["yaxis"]["ticktext"]) == 30
         heat = next(trace for trace in drawn["data"] if trace["type"] == "heatmap")
-        assert [row[-1][2:] for row in heat["customdata"]] == [[0, 2]] * 30
+        assert [row[-2][2:] for row in heat["customdata"]] == [[0, 2]] * 30
         assert drawn["layout"]["title"]["text"].endswith(": 7.69 % of what was stored reached an agent")
         assert "The 30 largest of 35 rows; the title counts all of them." in said
+
+    def test_coverage_tells_the_last_day_that_is_over(self, address: str, owner: Owner) -> None:
+        """Two of four reached an agent yesterday and none yet today: today is no zero to speak of."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 4, days_ago=40)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(2), name="one", observations=ids[:2], days_ago=1)
+        owner.execute("update retrieval_ab_logs set injected = true")
+        with health(address, org="org_a", part="coverage", window="7d") as test:
+            drawn = spec(test)["layout"]
+            said = " ".join(caption.value for caption in test.caption)
+        yesterday, today = f"{NOW - timedelta(days=1):%-d %b}", f"{NOW:%-d %b}"
+        assert drawn["title"]["text"] == f"{yesterday}: 50 % of what was stored reached an agent"
+        assert drawn["xaxis"]["ticktext"][-2:] == [yesterday, f"{today} so far"]
+        assert "without any" not in said
+        with health(address, org="org_a", part="coverage", window="custom", **{"from": f"{NOW:%F}"}) as test:
+            assert spec(test)["layout"]["title"]["text"].startswith(f"{today} so far: 0 % of")
+
+    def test_a_window_that_is_over_has_no_column_so_far(self, address: str, owner: Owner) -> None:
+        """Sixteen days that ended a week ago: two weeks and two days, of which the last two are as over as the rest."""
+        sample.add_organization(owner, "org_a")
+        ids = sample.add_observations(owner, "org_a", 4, days_ago=40)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(1), name="one", observations=ids[:1], days_ago=7)
+        owner.execute("update retrieval_ab_logs set injected = true")
+        first, last = NOW - timedelta(days=22), NOW - timedelta(days=7)
+        span = {"from": f"{first:%F}", "to": f"{last:%F}"}
+        with health(address, org="org_a", part="coverage", window="custom", **span) as test:
+            drawn = spec(test)["layout"]
+        label = f"{last - timedelta(days=1):%-d %b} to {last:%-d %b}"
+        assert drawn["xaxis"]["ticktext"][-1] == label
+        assert drawn["title"]["text"] == f"{label}: 25 % of what was stored reached an agent"
 
     def test_coverage_needs_a_log_of_injections(self, address: str, owner: Owner) -> None:
         plant(owner, 9, size=12)
@@ -385,6 +462,81 @@ class TestParts:
         assert rows["error"].to_dict() == {"api": "", "web": "", "(no project)": "it broke"}
         assert "2 projects aggregated, 1 unchanged since, 1 failed; the longest took 0.25 s." in said
         assert writers[["written", "dropped", "failed", "last_failure"]].to_numpy().tolist() == [[90, 7, 3, "slow"]]
+
+    def test_what_failed_was_lost_or_never_began_says_what_to_do_as_text(self, address: str, owner: Owner) -> None:
+        """Of org_a's projects one failed; of 90 + 7 + 3 retrievals seven were dropped and three failed."""
+        plant(owner, 9, size=12)
+        sample.add_organization(owner, "org_c", "Cedar")
+        sample.add_observations(owner, "org_c", 1)
+        owner.execute("update rankscope.log_writers set started_at = '2026-02-03 04:05+00'")
+        with health(address, org="org_a", part="runs") as test:
+            lines = [line.value for line in test.markdown if line.value.startswith("- ")]
+            writers = table(test, "writers")
+            said = " ".join(caption.value for caption in test.caption)
+        assert [line.partition(". ")[0] for line in lines] == [
+            "- **Failed passes 1** (✕ act, of 3 projects)",
+            "- **Dropped 7 of 100 retrievals** (✕ act, since 3 Feb 2026)",
+            "- **Not written 3 of 100 retrievals** (✕ act, since 3 Feb 2026)",
+        ]
+        assert "*Why it failed*" in lines[0]
+        assert all("*Last failure*" in line for line in lines[1:])
+        assert writers[["state", "started_at"]].to_numpy().tolist() == [
+            ["✕ act", pd.Timestamp("2026-02-03 04:05", tz="UTC")]
+        ]
+        assert "project" not in said.partition("Totals of each process")[2]
+        with health(address, part="runs") as test:
+            lines = [line.value for line in test.markdown if line.value.startswith("- ")]
+        assert [line.partition(". ")[0] for line in lines][:2] == [
+            "- **Failed passes 2** (✕ act, of 7 projects)", "- **Never aggregated 1** (✕ act, of 7 projects)",
+        ]  # fmt: skip
+        assert "`python -m jobs aggregate --every 60`" in lines[1]
+        with health(address, org="org_a", project="api", part="runs") as test:
+            said = " ".join(caption.value for caption in test.caption)
+        assert "A writer counts by organization: these are of all its projects." in said
+
+    def test_what_is_in_order_asks_for_nothing(self, address: str, owner: Owner) -> None:
+        sample.add_organization(owner, "org_a")
+        add_passes(owner, "org_a", ["api"])
+        owner.execute(
+            """insert into rankscope.log_writers (org_id, writer, name, queued, written, rows, dropped, failed,
+                 started_at, seen_at) values ('org_a', gen_random_uuid(), 'p', 0, 9, 90, 0, 0, %s, %s)""",
+            (NOW, NOW),
+        )
+        with health(address, org="org_a", part="runs") as test:
+            assert not [line.value for line in test.markdown if "What to do" in line.value]
+            assert table(test, "writers")["state"].tolist() == ["● in order"]
+
+    @pytest.mark.parametrize(
+        ("said", "where"),
+        [({}, "in any organization"), ({"org": "org_a"}, "in this organization"),
+         ({"org": "org_a", "project": "api"}, "for this project")],
+        ids=["all", "organization", "project"],
+    )  # fmt: skip
+    def test_that_nothing_was_aggregated_says_where(
+        self, address: str, owner: Owner, said: dict[str, str], where: str
+    ) -> None:
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+            sample.add_observations(owner, org, 1)
+        with health(address, part="runs", **said) as test:
+            assert any(f"No aggregation has finished {where} yet" in alert for alert in alerts(test))
+
+    def test_drops_say_since_when_they_are_counted(self, address: str, owner: Owner) -> None:
+        """A writer counts from its start: what it lost long before the window still stands in its total."""
+        plant(owner, 9, size=12)
+        owner.execute("update rankscope.log_writers set started_at = '2026-02-03 04:05+00'")
+        with health(address, org="org_a", window="7d") as test:
+            (line,) = [line.value for line in test.markdown if line.value.startswith("- **Log-queue drops 10 %**")]
+        assert line.startswith("- **Log-queue drops 10 %** (present state only, ✕ act, since 3 Feb 2026). ")
+        assert "restart" in line
+        with health(address, org="org_a", project="api", window="7d") as test:
+            (line,) = [line.value for line in test.markdown if line.value.startswith("- **Log-queue drops 10 %**")]
+        assert "since 3 Feb 2026, all projects of the organization). " in line
+        drops = next(check for check in CHECKS if check.name == "drops")
+        assert drops.formula == (
+            "(dropped + failed) ÷ (written + dropped + failed) since each writer started, of the organization's "
+            "writers seen in the window, all projects together"
+        )
 
     def test_more_passes_than_a_table_holds_are_cut_after_what_needs_a_hand(self, address: str, owner: Owner) -> None:
         """500 projects of Acme with a pass, and one of Birch without: Birch stands first, and the last is left out."""
@@ -418,6 +570,12 @@ class TestParts:
             facts = [frame.value for frame in test.dataframe if list(frame.value.columns) == ["fact", "value"]]
             said = " ".join(code.value for code in test.code)
             said_below = [caption.value for caption in test.caption]
+            texts = [text.value for text in test.text]
+        assert "todo" not in checks.columns
+        wrong = findings[findings["state"] != "● ok"]
+        told = [f"{state} · {name}: {text}" for state, name, text in wrong.itertuples(index=False)]
+        assert [line for text in texts for line in text.splitlines() if line[0] in "◆✕"] == told
+        assert any("logs_recent" in line and "serves" in line for line in told)
         assert findings.iloc[0]["state"] != "● ok"
         assert "index logs_recent" in set(findings["name"])
         assert "create index concurrently logs_recent" in said
@@ -431,6 +589,20 @@ class TestParts:
             "● in order", "in order up to 70 %, act above 90 %",
         ]  # fmt: skip
         assert facts[0].iloc[0].tolist() == ["Rankscope", VERSION]
+
+    def test_a_server_near_its_limits_says_what_to_do_as_text(self, address: str, owner: Owner) -> None:
+        """Twelve connections of twelve is beyond 90 %, one deadlock more than none; what is in order asks nothing."""
+        sample.add_organization(owner, "org_a")
+        with health(address, part="system") as test:
+            assert not test.exception
+            quiet = [line.value for line in test.markdown if line.value.startswith("- ")]
+        assert quiet == []
+        server = pd.Series(
+            {"connections": 12, "most_connections": 12, "lag_seconds": None, "deadlocks": 1, "standby": False}
+        )
+        assert [(each.what, each.beside) for each in system.advised(system.server_checks(server, {}))] == [
+            ("Connections 100 %", "✕ act"), ("Deadlocks 1", "◆ watch"),
+        ]  # fmt: skip
 
 
 class TestReach:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from queries import schema
+from queries import own_schema, schema
 from queries.copy_format import CHUNK, encoded
 from queries.load import copy_encoded
 from queries.owner import owning
@@ -53,6 +53,22 @@ class TestEncoded:
             ("b", TWO, "s", "", ONE, 5e-324, None, -(2**31), False, None, None, datetime(1999, 12, 31, tzinfo=UTC)),
         ]
         assert stored(loading, schema.retrieval_ab_logs, columns, told) == told
+
+    def test_counts_beyond_an_integer(self, loading: Connection) -> None:
+        columns = (
+            "org_id",
+            "writer",
+            "name",
+            "queued",
+            "written",
+            "rows",
+            "dropped",
+            "failed",
+            "started_at",
+            "seen_at",
+        )
+        told = [("a", ONE, "p", 0, 2**31, 2**63 - 1, -(2**63), 5, AT, AT)]
+        assert stored(loading, own_schema.log_writers, columns, told) == told
 
     def test_a_moment_of_another_zone_is_the_same_moment(self, loading: Connection) -> None:
         at = AT.astimezone(timezone(timedelta(hours=-7)))

@@ -135,7 +135,7 @@ class TestBudget:
             work("cheap and bad", 100, 50, 200), work("dear and bad", 100, 40, 600), work("few", FLOOR - 1, 20, 50),
         ]  # fmt: skip
         found = budget_map(counts)
-        assert (found.tokens, found.accepted) == (350, 0.65)
+        assert (found.tokens, found.share) == (350, 0.65)
         assert [point.zone for point in found.points] == ["efficient", "generous", "starved", "wasteful", "collecting"]
         assert [point.counts.work_type for point in found.frontier] == ["cheap and good", "dear and better"]
         assert found.points[-1].tokens is None
@@ -144,8 +144,22 @@ class TestBudget:
         found = budget_map([work("a", 40, 20, 100), work("b", 40, 20, 100)])
         assert [point.on_frontier for point in found.points] == [True, True]
 
+    def test_a_rejected_session_is_one_without_rework_and_none_that_was_accepted(self) -> None:
+        """Of 40 fixes 20 were accepted and 16 rejected, of 40 chores 30 and none: 36 and 30 of 40 had no rework."""
+        counts = [
+            BudgetRow("fix", 40, 20, 4, 16, 0, 4000, 400_000), BudgetRow("chore", 40, 30, 10, 0, 0, 4000, 400_000)
+        ]  # fmt: skip
+        found, accepted = budget_map(counts), budget_map(counts, "accepted")
+        assert found == budget_map(counts, "without_rework")
+        assert [point.share and point.share.value for point in found.points] == [0.9, 0.75]
+        assert [point.share and point.share.value for point in accepted.points] == [0.5, 0.75]
+        assert (found.share, accepted.share) == (66 / 80, 50 / 80)
+        assert [point.counts.work_type for point in found.frontier] == ["fix"]
+        assert [point.counts.work_type for point in accepted.frontier] == ["chore"]
+        assert found.points[0].share == wilson(36, 40)
+
     def test_too_few_sessions_everywhere(self) -> None:
         found = budget_map([work("a", 2, 1, 100)])
-        assert (found.tokens, found.accepted, found.frontier) == (None, None, ())
+        assert (found.tokens, found.share, found.frontier) == (None, None, ())
         assert [point.zone for point in found.points] == ["collecting"]
         assert budget_map([]).points == ()
