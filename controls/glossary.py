@@ -84,15 +84,14 @@ OVERRIDE_AGE = (
     f"For how long the oldest flag that was set here has stood. Stale: for longer than {DEFAULT_STALE} days. "
     "Set outside: the audit has no entry for it, or knows another state."
 )
+SESSIONS_WITH = {"without_rework": WITHOUT_REWORK, "accepted": ACCEPTED}
 OUTCOMES = "Accepted / rework / rejected, in percent of sessions with an outcome."
 
 # One observation
 WEIGHT = "Its feedback weight now: 1 at first, moved by how sessions ended that were given it."
 RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved it up or down."
 INJECTED = "Retrievals that put it into the memory block."
-ACCEPTED_OF_GIVEN = (
-    "Of the sessions that were given it and have an outcome, those accepted. It was never their only memory."
-)
+ACCEPTED_OF_GIVEN = "Of sessions given it that have an outcome, those accepted. It was never their only memory."
 SAID_BY_OTHERS = "Other observations in its cluster: near-duplicates by SimHash, as of the last aggregation pass."
 
 # Feedback Impact
@@ -168,9 +167,7 @@ GATE_LIMIT = "The score of the last row that passed, or the floor."
 # Inspector: pipelines compared
 COMPARE_WITH = "Up to three. A pipeline's text is what “copy as code” gives, for example Relevance~~Head~k~20."
 COMPARED_TOP_K = "How many of each list are drawn and compared."
-FAILED_OR_DEGRADED = (
-    "A list that failed is not an empty list, and one that is degraded may differ for that reason alone."
-)
+FAILED_OR_DEGRADED = "A failed list is not an empty one, and a degraded one may differ for that reason alone."
 OVERLAP = "Shared observations among the best k, as a share of the shorter list's best k."
 JACCARD = "Shared observations among the best k of both, as a share of all different ones there."
 TAU_OF_SHARED = f"Of what both lists hold; a dash where fewer than two are shared. {TAU}"
@@ -185,14 +182,12 @@ REPLAY = (
     f"A replay reorders what was logged: at most {POOL} candidates of each retrieval. Nothing outside that pool can "
     "enter, and agents would have gone on differently."
 )
-ORDER_CHANGED = (
-    "Share of the replayed retrievals in which any candidate would have another rank, or enter or leave the block."
-)
+ORDER_CHANGED = "Share of replayed retrievals in which a candidate would change its rank, or enter or leave the block."
 TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} observations would be others."
 RBO_WITH_LOGGED = f"The order that was logged against this one. {RBO}"
 TAU_WITH_LOGGED = f"The order that was logged against this one, over all candidates. {TAU}"
 FLIPS_REPLAYED = (
-    "Observations that would enter (▲) or leave (▼) a memory block, per 100 retrievals: all that an agent can notice."
+    "Observations that would enter (▲) or leave (▼) a block, per 100 retrievals: all that agents can notice."
 )
 RANK_REPLAYED = "As logged → under these settings, from 1."
 WEIGHT_CHANGE = "0 is an exact tie."
@@ -202,9 +197,7 @@ CLIPPED = f"Share of sessions whose weight is above {CLIP:g} and counts as {CLIP
 MEAN_WEIGHT = "1 but for chance where the log could have tried all that these settings choose."
 WEIGHTING_REPLAYED = "Exact in both directions: relevance and weight are logged either way."
 NORMALISE = "Min–max spreads relevance over 0–1 first, so that weights do not dominate. Documented: none."
-BOOST_SCALE_REPLAYED = (
-    f"{BOOST_SCALE} Any value but as logged counts clusters anew, among what existed at each retrieval."
-)
+BOOST_SCALE_REPLAYED = f"{BOOST_SCALE} All but as logged count clusters anew, among what existed at each retrieval."
 BOOST_COUNTS = "The other members of a cluster (documented), or only the other agents among them."
 LAMBDA = f"Maximal marginal relevance over the stored vectors. Live has none; Memsense documents {DEFAULT_LAMBDA:g}."
 DUPLICATE_COSINE = f"Rows at least this alike wait until nothing else is left. Documented: {DUPLICATE_THRESHOLD:g}."

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 NOT_TOLD = "not told apart"
 ENDED = {"without_rework": "Without rework", "accepted": "Accepted"}
-EXPLAINED = {"without_rework": glossary.WITHOUT_REWORK, "accepted": glossary.ACCEPTED}
 
 
 def chosen() -> Ended:
@@ -133,7 +132,7 @@ def table(found: BudgetMap, ended: Ended) -> None:
             "work": st.column_config.TextColumn("Work type", width=130, pinned=True),
             "zone": st.column_config.TextColumn("Zone", width=185),
             "tokens": st.column_config.TextColumn("Tokens", width=70),
-            "share": st.column_config.TextColumn(ENDED[ended], width=115, help=EXPLAINED[ended]),
+            "share": st.column_config.TextColumn(ENDED[ended], width=115, help=glossary.SESSIONS_WITH[ended]),
             "interval": st.column_config.TextColumn("95 % interval", width=120),
             "judged": st.column_config.NumberColumn("Sessions", width=75, format="localized"),
             "rework": st.column_config.NumberColumn("Rework", width=70, format="localized"),
@@ -149,6 +148,6 @@ def table(found: BudgetMap, ended: Ended) -> None:
             "nor counted."
         )
     st.caption(
-        f"{EXPLAINED[ended]} Tokens are all that a session was given in the window. This compares work types, which "
+        f"{glossary.SESSIONS_WITH[ended]} Tokens are all that a session was given in the window. This compares work types, which "
         "differ in more than their budgets: it says what to try."
     )
