@@ -27,10 +27,7 @@ FIND = (
 SAVED_VIEW = "Keeps this page with its scope, filters and what is open, for you alone. Its link can be handed on."
 
 # Terms of several pages
-SIMHASH_BITS = (
-    "Two texts say the same if at most so many of the 64 bits of their fingerprints differ. "
-    f"Documented: {AS_LOGGED.bits}."
-)
+SIMHASH_BITS = f"Texts say the same if at most so many of their 64 bits differ. Documented: {AS_LOGGED.bits}."
 BOOST_SCALE = f"Corroboration boost: scale · log₂(1 + others in the cluster). Documented: {SCALE:g}."
 RBO = (
     "Rank-biased overlap of the two orders, p 0.9: 86 % of its weight lies on the first ten places. "
@@ -73,7 +70,6 @@ OBSERVATIONS = "Active observations stored now, and how many of them are new in 
 RETRIEVALS = "Retrievals made in a session; others are never logged."
 RETRIEVALS_BY_DAY = "Retrievals per day; the last is not over."
 ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
-WITHOUT_REWORK = "Share of sessions with an outcome that were not sent to rework; one that was rejected is among them."
 LOG_COVERAGE = (
     f"Share of retrievals logged completely. Above {COVERED.watch:.0%} is good; below {COVERED.red:.0%} read the other "
     "figures as a sample."
@@ -84,7 +80,10 @@ OVERRIDE_AGE = (
     f"For how long the oldest flag that was set here has stood. Stale: for longer than {DEFAULT_STALE} days. "
     "Set outside: the audit has no entry for it, or knows another state."
 )
-SESSIONS_WITH = {"without_rework": WITHOUT_REWORK, "accepted": ACCEPTED}
+SESSIONS_WITH = {
+    "without_rework": "Share of sessions with an outcome that were not sent to rework; rejected ones are among them.",
+    "accepted": ACCEPTED,
+}
 OUTCOMES = "Accepted / rework / rejected, in percent of sessions with an outcome."
 
 # One observation
@@ -287,9 +286,8 @@ def flag(description: str, default: str, owner: str) -> str:
 
 # Health
 AMONG_MANY = (
-    "Worse than before is adjusted for the number of organizations and measures: of the changes of sessions, blocks "
-    "and log that stand here, at most 5 % are chance on average (Benjamini–Hochberg). An organization opened by itself "
-    "is held against its own 95 % interval alone, and may call worse what is no mark here."
+    "Adjusted for the number of organizations and measures: of the changes marked here, at most 5 % are chance on "
+    "average (Benjamini–Hochberg). One opened by itself is held against its own 95 % interval alone."
 )
 
 

@@ -148,6 +148,6 @@ def table(found: BudgetMap, ended: Ended) -> None:
             "nor counted."
         )
     st.caption(
-        f"{glossary.SESSIONS_WITH[ended]} Tokens are all that a session was given in the window. This compares work types, which "
-        "differ in more than their budgets: it says what to try."
+        f"{glossary.SESSIONS_WITH[ended]} Tokens are all that a session was given in the window. "
+        "This compares work types, which differ in more than their budgets: it says what to try."
     )
