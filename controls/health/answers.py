@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class HealthAnswers:
     """The checks of a scope and of each of its organizations, each beside the window before, and the frames behind."""
 
     checks: tuple[Judged, ...]
@@ -47,7 +47,7 @@ class Memory:
     shares: Shares = WHOLE
 
 
-def ask(scope: Scope) -> Memory:
+def ask(scope: Scope) -> HealthAnswers:
     """All that the checks need, and what they say."""
     log = shape()
     stored, given = log.stored_share(scope), log.given_share(scope)
@@ -67,8 +67,8 @@ def ask(scope: Scope) -> Memory:
         "usage": Usage(scope, log, stored),
     }
     found = each(asked)
-    orgs = found.frames["organizations"]
-    names = dict(zip(orgs["id"], orgs["name"], strict=True))
+    orgs = found.frames.get("organizations")
+    names = {} if orgs is None else dict(zip(orgs["id"], orgs["name"], strict=True))
     slow = next((error for error in found.failed.values() if error.kind == "slow"), None)
     before = ask_earlier(scope, log) if slow is None else Partly({}, {"before": slow}, scope.since)
     counted, earlier = by_organization(found.frames, found.as_of), by_organization(before.frames, before.as_of)
@@ -78,7 +78,9 @@ def ask(scope: Scope) -> Memory:
     known = {org: told(counts, shares) for org, counts in counted.items()}
     by_org = {org: judged(counts) for org, counts in known.items()}
     compared = compare_each(known, earlier, shares)
-    return Memory(judged(total), by_org, compare(total, past, shares), compared, names, found, before, total, shares)
+    return HealthAnswers(
+        judged(total), by_org, compare(total, past, shares), compared, names, found, before, total, shares
+    )
 
 
 def _of_log(of_pages: float, counts: dict[str, float]) -> float:

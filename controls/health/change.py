@@ -11,12 +11,12 @@ from controls.health import advice
 from controls.health.advice import Advice
 from controls.health.words import SIGNS, change, passage, shown, since
 from controls.links import go
-from controls.messages import number, window_before
+from controls.messages import left_out, number, window_before
 from queries.flags.registry import FLAGS
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared
-    from controls.health.answers import Memory
+    from controls.health.answers import HealthAnswers
     from queries.scope import Scope
 
 Way = tuple[str, str, dict[str, str]]
@@ -38,10 +38,13 @@ WAYS: dict[str, Way] = {
 BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
 
 
-def sentence(memory: Memory, scope: Scope) -> None:
+def sentence(memory: HealthAnswers, scope: Scope) -> None:
     """What got noticeably worse, with ways to it; where nothing did, that, and what too few events leave open."""
     period = window_before(scope.days)
     if all(each.before is None for each in memory.compared):
+        if memory.earlier.failed and not memory.earlier.frames:
+            left_out(period.capitalize(), next(iter(memory.earlier.failed.values())))
+            return
         st.caption(f"Nothing was stored or logged in {period}, so no change can be told.")
         return
     worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
@@ -78,7 +81,7 @@ def _ways(ways: list[Way]) -> None:
             )  # fmt: skip
 
 
-def _steered(memory: Memory, scope: Scope) -> list[Way]:
+def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
     if "steered" not in memory.earlier.frames:
         return []
     known = {flag.name: flag for flag in FLAGS}
@@ -104,7 +107,7 @@ def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
     return f" Sessions accepted {passage(accepted)}{chance}.{open_}"
 
 
-def to_do(memory: Memory, scope: Scope) -> None:
+def to_do(memory: HealthAnswers, scope: Scope) -> None:
     """What to do about whatever needs a hand or got worse, in whole sentences; the table has room for a few words."""
     bands = {each.check.name: each.band for each in memory.checks}
     by_band = {
@@ -121,7 +124,7 @@ def to_do(memory: Memory, scope: Scope) -> None:
     advice.to_do(told)
 
 
-def _counted_since(each: Compared, memory: Memory, scope: Scope) -> list[str]:
+def _counted_since(each: Compared, memory: HealthAnswers, scope: Scope) -> list[str]:
     """What a writer lost it has counted since it started, for the whole organization, whatever the scope is."""
     if each.measure.name != "drops":
         return []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analysis.health.change import Compared
     from analysis.health.checks import Judged
     from analysis.health.counts import Shares
-    from controls.health.answers import Memory
+    from controls.health.answers import HealthAnswers
     from queries.scope import Scope
     from queries.shape import LogShape
 
@@ -74,7 +74,7 @@ def _picked(name: str, options: dict[str, str]) -> None:
     say(**{name: None if value == next(iter(options)) else value})
 
 
-def trust_of(memory: Memory, shape: LogShape, scope: Scope) -> Trust:
+def trust_of(memory: HealthAnswers, shape: LogShape, scope: Scope) -> Trust:
     """What the log's own counts say, and which figures this store cannot give."""
     log = memory.found.frames.get("log")
     newest = pd.NaT if log is None or log.empty else log["newest"].max()
@@ -106,13 +106,13 @@ def _stored(shape: LogShape, scope: Scope) -> tuple[str, ...]:
     return (f"≈ what is stored: drawn from {digits(100 * share)} % of the observations, good to {good}",)
 
 
-def unanswered(memory: Memory) -> None:
+def unanswered(memory: HealthAnswers) -> None:
     """One line for each figure that the store could not give, with what would mend it."""
     for name, error in memory.found.failed.items():
         messages.left_out(name.capitalize(), error)
 
 
-def figures(memory: Memory) -> None:
+def figures(memory: HealthAnswers) -> None:
     """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
     judged = {each.check.name: each for each in memory.checks}
     shown = [each for each in memory.compared if each.measure.name in HEAD]
@@ -131,7 +131,7 @@ def _figure(each: Compared, own: Judged | None, shares: Shares) -> Figure:
     )
 
 
-def rows(memory: Memory) -> pd.DataFrame:
+def rows(memory: HealthAnswers) -> pd.DataFrame:
     """The checks as the chart takes them."""
     past = {each.measure.name: each for each in memory.compared}
     before = [
@@ -153,6 +153,6 @@ def rows(memory: Memory) -> pd.DataFrame:
     ).astype({"place": "float64", "was": "float64"})
 
 
-def title(memory: Memory) -> str:
+def title(memory: HealthAnswers) -> str:
     """What the checks say together."""
     return finding(memory.checks, memory.by_org.values())

@@ -17,7 +17,7 @@ from queries.errors import LACKING, StoreError
 from queries.health.passes import PASSES, Passes
 
 if TYPE_CHECKING:
-    from controls.health.answers import Memory
+    from controls.health.answers import HealthAnswers
     from queries.scope import Scope
 
 WHEN = "D MMM YYYY HH:mm"
@@ -43,7 +43,7 @@ NOT_WRITTEN = (
 )
 
 
-def runs(memory: Memory, scope: Scope) -> None:
+def runs(memory: HealthAnswers, scope: Scope) -> None:
     """Every project's last pass: when, how long, whether it was skipped since, and why it failed if it did."""
     st.markdown("**Aggregation passes**")
     try:

@@ -17,7 +17,7 @@ from controls.messages import MISSING, number, window_before
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared, Measure
-    from controls.health.answers import Memory
+    from controls.health.answers import HealthAnswers
     from queries.scope import Scope
 
 NO_BAND = "no band"
@@ -25,7 +25,7 @@ NO_BAND = "no band"
 APART = {"integrity": ("lopsided", "unbalanced"), "collapsed": ("unusable_weights", "no number")}
 
 
-def table(memory: Memory) -> None:
+def table(memory: HealthAnswers) -> None:
     """Every measure beside the window before, with band and counts; what needs a hand first."""
     judged = {each.check.name: each for each in memory.checks}
     order = {"red": 0, "watch": 1, "good": 3, "unknown": 4}
@@ -79,7 +79,7 @@ def _digits_toggled() -> None:
     say(digits="all" if st.session_state["health_digits"] else None)
 
 
-def _counts(measure: Measure, memory: Memory) -> str:
+def _counts(measure: Measure, memory: HealthAnswers) -> str:
     part, whole = memory.counts.get(measure.part), memory.counts.get(measure.whole or "")
     if part is None or whole is None:
         return MISSING
@@ -89,7 +89,7 @@ def _counts(measure: Measure, memory: Memory) -> str:
     return f"{estimated}{number(part)} {'of' if measure.is_share else '÷'} {number(whole)}{apart}"
 
 
-def behind(memory: Memory, scope: Scope) -> None:
+def behind(memory: HealthAnswers, scope: Scope) -> None:
     """What the column Before holds, and how each measure is formed and mended; as text, which no window cuts off."""
     st.caption(
         f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
@@ -107,7 +107,7 @@ def behind(memory: Memory, scope: Scope) -> None:
         st.markdown("\n".join(told))
 
 
-def organizations(memory: Memory, scope: Scope) -> None:
+def organizations(memory: HealthAnswers, scope: Scope) -> None:
     """Where each organization stands, the worst first; its button moves the scope there."""
     if scope.org is not None or len(memory.by_org) < 2:  # noqa: PLR2004 - one is what the checks already show
         return

@@ -9,9 +9,10 @@ from uuid import uuid4
 import pytest
 
 from analysis.health.change import PRESENT_ONLY
+from queries.health.served import Misled
 from tests import sample
 from tests.health_store import NOW, frames, inside, plant, plant_history
-from tests.pages.test_health import SCOPE, health, spec, table
+from tests.pages.test_health import SCOPE, alerts, health, spec, table
 
 if TYPE_CHECKING:
     import psycopg
@@ -182,6 +183,23 @@ class TestSentence:
             assert "Nothing was stored or logged in the 30 days before, so no change can be told." in said(test)
             changes = set(table(test, "checks")["change"])
         assert changes == {"nothing to compare", "—"}
+
+    def test_a_past_that_was_not_asked_for_is_no_empty_one(
+        self, address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A question about now that takes too long leaves no time for those about then."""
+        sample.add_organization(owner, "org_a")
+        add_sessions(owner, 40, 20, 80)
+        owner.execute(
+            """create policy slow on session_diagnostics as restrictive for select to dash_read
+               using (pg_sleep(0.2) is not null)"""
+        )
+        owner.execute("insert into session_diagnostics (org_id, session_id) select org_id, id from sessions limit 20")
+        monkeypatch.setattr(Misled, "limit", 0.3)
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            assert "Nothing was stored or logged" not in said(test)
+            assert any(told.startswith("The 30 days before could not be read. ") for told in alerts(test))
 
 
 def test_an_organization_that_got_worse_is_named_in_the_fleet(address: str, owner: Owner) -> None:
