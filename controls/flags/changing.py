@@ -65,7 +65,7 @@ def figures(found: list[Organization], as_of: datetime) -> None:
         ("Set outside", sum(cell.outside for cell in cells), glossary.SET_OUTSIDE),
         ("Unreadable", sum(org.malformed is not None for org in found), glossary.UNREADABLE),
     )
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         cards(Figure(label, messages.number(value), explained=explained) for label, value, explained in shown)
         # not bound to the address by Streamlit, which fails on a number that is too large for it
         st.session_state["pick_stale"] = stale_after()
