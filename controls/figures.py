@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MOVED = re.compile(r"[+\-−][\d.,]+")
-WIDTH = 144  # three beside each other in a narrow window
-WIDE = 174  # with a line by day, or a label of three words
+WIDTH = 138  # five beside each other in a window of 1100 pixels, with a scroll bar
+WIDE = 170  # with a line by day, or a label of three words: three in a window of 900
+FEW = 3  # that are never parted
 
 
 @dataclass(frozen=True)
@@ -39,23 +40,34 @@ class Figure:
 
 
 def in_a_row(shown: Iterable[Figure], width: int = WIDTH) -> None:
-    """Side by side where there is room, on further lines where there is not."""
-    with st.container(horizontal=True, gap="small"):
+    """Side by side where there is room, on two lines where there is not."""
+    with st.container(horizontal=True, gap="xsmall"):
         cards(shown, width)
 
 
 def cards(shown: Iterable[Figure], width: int = WIDTH) -> None:
-    """The same inside a row that has more than figures."""
-    for each in shown:
-        st.metric(
-            each.label,
-            each.value,
-            each.beside,
-            delta_color=each.colour,
-            delta_arrow="auto" if each.arrow and each.moved else "off",
-            border=True,
-            width=width,
-            height="stretch",
-            help=each.explained,
-            chart_data=each.line if len(each.line) > 1 else None,
-        )
+    """The same inside a row that has more than figures.
+
+    Two halves, of which the second goes below as a whole: one card alone on a line looks like an accident.
+    """
+    every = list(shown)
+    half = len(every) if len(every) <= FEW else (len(every) + 1) // 2
+    for part in filter(None, (every[:half], every[half:])):
+        with st.container(horizontal=True, gap="xsmall", width="content", height="stretch"):
+            for each in part:
+                _card(each, width)
+
+
+def _card(each: Figure, width: int) -> None:
+    st.metric(
+        each.label,
+        each.value,
+        each.beside,
+        delta_color=each.colour,
+        delta_arrow="auto" if each.arrow and each.moved else "off",
+        border=True,
+        width=width,
+        height="stretch",
+        help=each.explained,
+        chart_data=each.line if len(each.line) > 1 else None,
+    )

@@ -70,6 +70,11 @@ def scope_address() -> dict[str, str]:
     return {name: st.query_params[name] for name in NAMES if name in st.query_params}
 
 
+def last_days_address(days: int) -> dict[str, str]:
+    """The part of the address that says a window of so many days up to today."""
+    return {} if f"{days}d" == DEFAULT_WINDOW else {"window": f"{days}d"}
+
+
 def enter(org: str) -> None:
     """Move the scope into one organization."""
     _write("org", org)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     """One alert whole: decide about it, read it, follow it."""
     one = alert.current(found, fingerprint)
-    st.subheader("Alert", anchor=False)
     triage.steps(found, one)
     if one is None:
         drift_messages.unknown_alert()
@@ -45,15 +44,15 @@ def main(scope: Scope, principal: Principal) -> None:
         return
     opened = filters.opened()
     top = st.container()
-    with st.container() if opened is None else st.expander("Figures and filters"):
-        figures_place = st.container()
+    figures_place, filters_place = head.places(folded=opened is not None)
+    with filters_place:
         agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
         wanted = filters.choose(agent for agent in agents if agent)
     found = gather(scope, searched, wanted, datetime.now(UTC))
     with top:
         head.trust(found)
-        reports.way_to_reports()
     with figures_place:
+        reports.way_to_reports()
         head.figures(found)
     if found.listed:
         worklist.worklist(found)

@@ -50,19 +50,17 @@ def draw_panel(found: Replay, beyond: Reweighted, scope: Scope) -> None:
 
 
 def main(scope: Scope) -> None:
-    """Settings beside the picture; figures and lists of what they would have done."""
+    """Figures, the picture with the knobs beside it or below, and lists of what they would have done."""
     messages.ignored_in_link(knobs.ignored())
     top = st.container()
-    # in a narrow window the knobs stand above the map, below the figures that they change
-    with st.container(horizontal=True, gap="medium"):
-        panel, picture = st.container(width=290), st.container(width=630)
+    picture, panel = answers.beside_knobs()
     with panel:
         settings = knobs.choose()
     with picture:
         found = answers.replay(settings, scope, top)
         if found is not None:
             draw_map(settings, scope)
-            st.caption(glossary.REPLAY)
+        st.caption(glossary.REPLAY)
     if found is not None:
         draw_panel(*found, scope)
         knobs.show_command(settings, scope)

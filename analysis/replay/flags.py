@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from analysis.replay.pool import REASONS
@@ -17,7 +18,6 @@ from retrieval.pipelines import WEIGHTING_OFF, read_flags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
 
     from queries.engine import Store
     from queries.scope import Reach
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class FlipPreview:
     """The flag and what it would come to mean, then counts over the replayed retrievals of the window.
 
-    ``reasons`` says how many of the logged retrievals could not be replayed and why. ``rbo`` is None where none was.
+    ``as_of`` is when the log was read: a window of whole days may end later. ``reasons`` says how many of the logged
+    retrievals could not be replayed and why. ``rbo`` is None where none was.
     """
 
     org_id: str
@@ -38,6 +39,7 @@ class FlipPreview:
     effect: str
     since: str
     until: str
+    as_of: str
     logged: int
     retrievals: int
     changed: int
@@ -69,7 +71,7 @@ def flag_flip(  # noqa: PLR0917 - a flag of an organization in a window
     """
     if flag not in NAMES:
         raise ValueError(f"flag: expected one of {', '.join(NAMES)}, found {flag!r}")
-    scope = Scope(reach, since, until, org_id)
+    scope, as_of = Scope(reach, since, until, org_id), datetime.now(UTC)
     with store.reading(reach, LIST, name="flags") as snapshot:
         now = read_flags(snapshot, org_id)
     if flag == WEIGHTING_OFF:
@@ -84,6 +86,7 @@ def flag_flip(  # noqa: PLR0917 - a flag of an organization in a window
         effect=effect,
         since=since.isoformat(),
         until=until.isoformat(),
+        as_of=as_of.isoformat(),
         logged=found.coverage.logged,
         retrievals=found.coverage.replayed,
         changed=found.changed,

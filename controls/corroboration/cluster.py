@@ -101,10 +101,11 @@ def _in_none(seen: Clustered, name: str) -> None:
 def _worth(seen: Clustered, row: ClusterRow) -> None:
     """Its figures in one line, the two boosts beside each other, and the chaining alarm."""
     by_hash = seen.nearness.method is Method.SIMHASH
-    width = MISSING if row.diameter is None else f"{row.diameter:.3g}{' bits' if by_hash else ' (1 − cosine)'}"
+    width = MISSING if row.diameter is None else f"{row.diameter:.3g}{' bits' if by_hash else ''}"
+    spread = "↔ chained" if row.chained else "" if row.diameter is None else "within the threshold"
     shown = (
         ("Members", number(row.size), f"{counted(row.agents, 'agent')}, {counted(row.sessions, 'session')}"),
-        ("Diameter", width, "↔ chained" if row.chained else "within the threshold" if row.diameter is not None else ""),
+        ("Diameter" if by_hash else "Diameter, 1 − cosine", width, spread),
         ("Boost as configured", f"+{row.boost:.3g}", f"{counted(row.others, 'other member')}"),
         ("Boost by agents only", f"+{row.independent_boost:.3g}", f"{counted(row.other_agents, 'other agent')}"),
     )

@@ -15,7 +15,21 @@ from controls.messages import MISSING, counted, number, percent
 from queries.aggregation_input import LIMIT
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from controls.drift.gathering import Drift
+
+
+def places(*, folded: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Where figures and filters stand: above the list, or folded there while an alert is open.
+
+    Two places either way, so that the list below them stays the same and the browser can hold it where it was clicked.
+    """
+    figures_place, filters_place = st.container(), st.container(key="drift_filters")
+    if not folded:
+        return figures_place, filters_place
+    fold = figures_place.expander("Figures and filters")
+    return fold.container(), fold.container()
 
 
 def trust(found: Drift) -> None:

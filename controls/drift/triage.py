@@ -48,9 +48,10 @@ ALERTS: dict[str, Callable[..., Any]] = {
 
 
 def steps(found: Drift, one: Listed | None) -> None:
-    """Previous, next and close, by click or key."""
+    """What is opened, and the way to the previous, the next and back, by click or key: one line, to leave room."""
     before, after = neighbours(found, one)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.subheader("Alert", anchor=False, width="content")
         st.button(
             "Previous", key="previous_alert", shortcut="P", disabled=before is None, on_click=open_alert, args=(before,)
         )

@@ -32,7 +32,7 @@ SNIPPET = 300  # characters of a statement in the list
 SEEN, AHEAD = 40, 20  # of which so many are seen at once, and so many stand before the words that matter
 LONGEST_WORD = 22  # characters of an evidence word in the list
 ROW, HEAD = 35, 38  # pixels
-HEIGHT, LOW = 668, 178  # of the list by itself, and above an alert that is open
+HEIGHT, LOW = 668, 136  # of the list by itself, and with three rows above an alert that is open
 SIGNS = {
     "new": "● new",
     "acknowledged": "◐ acknowledged",

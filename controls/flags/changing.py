@@ -65,7 +65,7 @@ def figures(found: list[Organization], as_of: datetime) -> None:
         ("Set outside", sum(cell.outside for cell in cells), glossary.SET_OUTSIDE),
         ("Unreadable", sum(org.malformed is not None for org in found), glossary.UNREADABLE),
     )
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         cards(Figure(label, messages.number(value), explained=explained) for label, value, explained in shown)
         # not bound to the address by Streamlit, which fails on a number that is too large for it
         st.session_state["pick_stale"] = stale_after()
@@ -137,23 +137,23 @@ def change(found: list[Organization], view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         flag = FLAG.draw(st.segmented_control, required=True)
         new = as_state(NEW.draw(st.segmented_control, required=True))
-        days = WINDOW.draw(st.segmented_control, required=True)
+        days = int(WINDOW.draw(st.segmented_control, required=True).removesuffix("d"))
     known = known_flag(flag)
     st.caption(f"{known.description} Set to {new}, it means: {known.effect(new)}.")
     changing = [org for org in targets if org.malformed is None and org.cells[flag].state != new]
     _left_out(targets, flag, new)
     if not changing:
         return
-    foreseen = previews(view.principal.reach, changing, flag, new, int(days.removesuffix("d")))
+    foreseen = previews(view.principal.reach, changing, flag, new, days)
     if foreseen is None:
         return
-    show_previews(changing, flag, new, foreseen)
+    show_previews(changing, flag, new, foreseen, days)
     if st.button(f"Review {messages.counted(len(changing), 'change')}", type="primary", key="review"):
         staged = [
             Staged(org.id, org.name, flag, org.cells[flag].state, new, uuid4(), foreseen[org.id].figures)
             for org in changing
         ]
-        confirm(staged)
+        confirm(staged, days)
 
 
 def _targets(found: list[Organization]) -> list[Organization]:

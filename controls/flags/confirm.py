@@ -93,8 +93,8 @@ class Sent:
 
 
 @st.dialog("Confirm the change", width="medium")
-def confirm(staged: list[Staged]) -> None:
-    """List every change from old to new; nothing is made without a reason."""
+def confirm(staged: list[Staged], days: int) -> None:
+    """List every change from old to new, previewed on so many days; nothing is made without a reason."""
     with st.container(height=LIST_HEIGHT if len(staged) > FEW else "content", border=len(staged) > FEW):
         for each in staged:
             known = known_flag(each.flag)
@@ -102,7 +102,7 @@ def confirm(staged: list[Staged]) -> None:
                 f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
                 f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
             )
-    link_to_verdict(staged[0].flag, staged[0].new, [each.org_id for each in staged])
+    link_to_verdict(staged[0].flag, staged[0].new, [each.org_id for each in staged], days)
     reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
     with st.form("confirm_flags", border=False):
         start = "" if reverted is None else f"Revert of change {reverted}"

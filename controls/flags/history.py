@@ -175,7 +175,7 @@ def _opened(view: View) -> None:
             way = (entry["new"], entry["old"])
             told = foresee(view.principal.reach, entry["org_id"], entry["flag"], way, REVERT_DAYS)
             back = (entry["org_id"], entry["name"], entry["flag"], *way, uuid4(), told.figures, int(entry["id"]))
-            confirm([Staged(*back)])
+            confirm([Staged(*back)], REVERT_DAYS)
 
 
 def _predicted_and_realised(entry: dict[str, Any]) -> None:

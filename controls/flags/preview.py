@@ -12,7 +12,7 @@ import streamlit as st
 from controls import glossary, working
 from controls.loading import flip_preview
 from controls.messages import MISSING, digits, number, percent
-from controls.scope import scope_address
+from controls.scope import last_days_address
 from queries.errors import StoreError
 from queries.flags.registry import known_flag
 from queries.scope import Scope
@@ -60,9 +60,9 @@ def foresee(reach: Reach, org: str, flag: str, change: tuple[State, State], days
 
 
 def last_days(reach: Reach, days: int, org: str | None = None) -> Scope:
-    """The days up to the end of this hour, so that whoever asks again within it asks the same."""
-    until = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-    return Scope(reach, until - timedelta(days=days), until, org)
+    """Whole days with today, as the sidebar's window has them: go or no-go on the same days then counts the same."""
+    today = datetime.now(UTC).date()
+    return Scope.of_days(reach, today - timedelta(days=days - 1), today, org)
 
 
 def _of_many(reach: Reach, orgs: list[Organization], flag: str, new: State, days: int) -> dict[str, Foreseen] | None:
@@ -70,7 +70,7 @@ def _of_many(reach: Reach, orgs: list[Organization], flag: str, new: State, days
     seen = {org.id: org.cells[flag].state for org in orgs if not _same(flag, org.cells[flag].state, new)}
     params, scope = {"flag": flag, "seen": seen}, last_days(reach, days)
     # kept for the hour whatever is logged meanwhile: begun anew between preview and confirmation, a click would be lost
-    version = scope.until.isoformat()
+    version = f"{datetime.now(UTC):%Y-%m-%dT%H}"
     found = working.wait("flag_flips", params, scope, words=AGAIN, version=version) if seen else {}
     if found is None:
         why = working.given_up("flag_flips", params, scope)
@@ -95,7 +95,7 @@ def _told(figures: Mapping[str, Any], flag: str, new: State) -> Foreseen:
     return Foreseen(figures) if turned else Foreseen(note=MEANWHILE)
 
 
-def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[str, Foreseen]) -> None:
+def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[str, Foreseen], days: int) -> None:
     """One row per organization, old to new, with what the flip would have changed."""
     rows = [
         {
@@ -122,17 +122,17 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         },
     )
     st.caption(glossary.FLAG_PREVIEW)
-    link_to_verdict(flag, new, [org.id for org in orgs])
+    link_to_verdict(flag, new, [org.id for org in orgs], days)
 
 
-def link_to_verdict(flag: str, new: State, orgs: list[str]) -> None:
-    """The way to go or no-go, for the one flag that has it, switched on for one organization."""
+def link_to_verdict(flag: str, new: State, orgs: list[str], days: int) -> None:
+    """The way to go or no-go on the preview's days, for the one flag that has it, switched on for one organization."""
     if flag == BOOST_ON and new == "on" and len(orgs) == 1:
         st.page_link(
             "corroboration.py",
             label="Whether that is good enough: go or no-go, gate by gate",
             icon=":material/rule:",
-            query_params=scope_address() | {"org": orgs[0], "show": "shadow"},
+            query_params={"org": orgs[0], "show": "shadow"} | last_days_address(days),
         )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary
-from controls.figures import Figure, in_a_row
+from controls.figures import WIDE, Figure, in_a_row
 from controls.loading import shape
 from controls.messages import MISSING, counted, number, percent
 from controls.trust import Trust
@@ -109,7 +109,7 @@ def figures(found: Dossier) -> None:
         ),
         ("Said by others", *_said_by_others(found), glossary.SAID_BY_OTHERS),
     )
-    in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
+    in_a_row((Figure(label, value, beside, explained) for label, value, beside, explained in shown), WIDE)
 
 
 def contradicted_weight(found: Dossier) -> None:

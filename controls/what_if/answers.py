@@ -20,11 +20,20 @@ if TYPE_CHECKING:
     from analysis.replay.settings import WhatIf
     from queries.scope import Scope
 
+BAR = 52  # pixels of the progress, with the gap below it
+NARROWEST = 265  # pixels that a knob needs to be read; where a third of the width is less, they go below
+
+
+def beside_knobs() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The place of the picture and that of the knobs: beside it, or below it in a narrow window."""
+    thirds = st.grid(3, min_column_width=NARROWEST)
+    return thirds.cell(column_span=2), thirds.cell()
+
 
 def replay(settings: WhatIf, scope: Scope, top: DeltaGenerator) -> tuple[Replay, Reweighted] | None:
     """The replay, its coverage and figures on ``top``; None where there is nothing to go on with, which is said.
 
-    Progress is told where the picture will be: on top it would move the knobs under whoever turns them.
+    Progress is told where the picture will be, and is as tall: on top it would move the knobs under whoever turns them.
     """
     value = _wait("replay", settings, scope, "Replaying the log")
     with top:
@@ -54,5 +63,5 @@ def _wait(task: str, settings: WhatIf, scope: Scope, words: str) -> Any:  # noqa
     params = {"what_if": settings.to_json()}
     value = working.wait(task, params, scope, words=words)
     if value is None and working.given_up(task, params, scope) is None:
-        st.skeleton(height=HEIGHT)
+        st.skeleton(height=HEIGHT - BAR)
     return value

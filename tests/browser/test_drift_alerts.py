@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
+STATEMENT = "[class*=st-key-statement_]"
 SYNC = ("The nightly sync job is enabled in region four.", "The nightly sync job is disabled in region four.")
 
 
@@ -87,8 +88,8 @@ def bare(text: str) -> str:
 
 
 def searched(visit: Visit) -> Page:
-    """The page once the search is over; a worker starts with the first one."""
-    expect(visit.page.get_by_text("Both in a session")).to_be_visible(timeout=90_000)
+    """The page once the search is over; a worker starts with the first one. An open alert folds the figures."""
+    expect(visit.page.get_by_text("compared, inside each project")).to_be_visible(timeout=90_000)
     return visit.settled()
 
 
@@ -159,6 +160,52 @@ def test_triage_by_keyboard_and_after_a_reload(
     assert keeper.execute(
         "select note from rankscope.drift_triage_events where fingerprint = %s order by id", (first,)
     ).fetchone() == ("a fine affair",)
+
+
+def in_sight(page: Page) -> list[bool]:
+    """Whether the way on from an alert and both its statements lie inside the window."""
+    page.wait_for_timeout(500)  # the list shrinks, and what stands below it follows
+    seen = (page.get_by_text(re.compile(r"alert \d+ of \d+")), *page.locator(STATEMENT).all())
+    boxes = [each.bounding_box() for each in seen]
+    height = page.evaluate("innerHeight")
+    return [box is not None and box["y"] >= 0 and box["y"] + box["height"] <= height for box in boxes]
+
+
+@pytest.mark.parametrize(("width", "statements"), [(1400, 2), (900, 1)])  # in a narrow window one below the other
+def test_an_alert_is_opened_in_sight_and_closed_with_its_filters(
+    browser: Browser, server: AppServer, prints: dict[str, tuple[str, ...]], width: int, statements: int
+) -> None:
+    """By a click in the table wherever that stands, by a key and by a link; the filters stay in the address."""
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    visit = Visit(context)
+    page = opened(visit, f"{server.url}/drift_alerts?org=org_a&sev=5&state=new,acknowledged,resolved,false_positive")
+    table, sight = page.get_by_test_id("stDataFrame").first, [True] * (1 + statements)
+    for top in (500, 350, 200, 60):  # pixels from the window's top to the table's
+        table.evaluate(
+            "(table, top) => document.querySelector('[data-testid=stMain]')"
+            ".scrollBy(0, table.getBoundingClientRect().top - top)",
+            top,
+        )
+        page.wait_for_timeout(500)
+        table.locator("canvas").first.click(position={"x": 30, "y": 50}, force=True)  # the first row's button
+        expect(page).to_have_url(re.compile(f"alert={prints['org_a'][0]}"))
+        visit.settled()
+        assert in_sight(page)[: len(sight)] == sight, top
+        expect(page.get_by_role("slider", name="Minimum severity")).to_be_hidden()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("slider", name="Minimum severity")).to_have_value("5")
+        expect(page).not_to_have_url(re.compile("alert="))
+        expect(page).to_have_url(re.compile("sev=5"))
+        visit.settled()
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(f"alert={prints['org_a'][0]}"))
+    visit.settled()
+    assert in_sight(page)[: len(sight)] == sight
+    page.goto(page.url)
+    expect(page.get_by_text(re.compile(r"alert 1 of \d"))).to_be_visible()
+    visit.settled()
+    assert in_sight(page)[: len(sight)] == sight
+    context.close()
 
 
 @pytest.mark.long

@@ -185,6 +185,24 @@ def test_both_themes_and_widths_fit_and_complain_of_nothing(
     context.close()
 
 
+@pytest.mark.parametrize(("width", "lines"), [(900, [3, 2]), (1100, [5]), (1400, [5])])
+def test_figures_stand_in_one_line_or_in_two_halves_and_none_is_cut(
+    browser: Browser, server: AppServer, width: int, lines: list[int]
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = Visit(context).open(f"{server.url}/?org=org_a")
+    cards = page.locator("[data-testid=stMetric]")
+    expect(cards).to_have_count(5)
+    boxes = [box for card in cards.all() if (box := card.bounding_box())]
+    tops = [box["y"] for box in boxes]
+    assert [tops.count(top) for top in dict.fromkeys(tops)] == lines
+    assert len({box["width"] for box in boxes}) == 1
+    assert len({(box["y"], box["height"]) for box in boxes}) == len(lines)
+    cut = "texts => texts.filter(text => text.scrollWidth > text.clientWidth).map(text => text.innerText)"
+    assert cards.locator("[data-testid=stMarkdownContainer]").evaluate_all(cut) == []
+    context.close()
+
+
 class TestHostileTexts:
     """HOS-1, for what is there: names of organizations and projects, ids, the sentence, the list, the table."""
 

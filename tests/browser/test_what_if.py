@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid5
 
-import psycopg
 import pytest
 from playwright.sync_api import expect
 
@@ -20,31 +19,31 @@ from tests.hostile import TEXTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    import psycopg
+    from playwright.sync_api import Browser, Locator, Page
 
     from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
 
 SOON = 40_000  # milliseconds; a worker has to start first
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 @pytest.fixture(scope="module")
-def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
+def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer]:
     """One organization with vectors and hostile texts."""
-    name = cluster.create(template)
-    with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
-        plant_organization(owner, "org_a", "Acme", **{f"text_{n}": TEXTS[n].ljust(40)[:40] for n in range(3)})
-        plant(owner, "org_a", "again")
-        for number in range(3):
-            owner.execute(
-                "insert into observation_embeddings (org_id, observation_id, route, embedding) "
-                "values ('org_a', %s, 'full', %s)",
-                (uuid5(sample.NAMESPACE, f"org_a/{number}"), f"[{number},1]"),
-            )
-    started = AppServer(DATABASE_URL=cluster.plain_url("dash_read", name))
+    plant_organization(keeper, "org_a", "Acme", **{f"text_{n}": TEXTS[n].ljust(40)[:40] for n in range(3)})
+    plant(keeper, "org_a", "again")
+    for number in range(3):
+        keeper.execute(
+            "insert into observation_embeddings (org_id, observation_id, route, embedding) "
+            "values ('org_a', %s, 'full', %s)",
+            (uuid5(sample.NAMESPACE, f"org_a/{number}"), f"[{number},1]"),
+        )
+    started = AppServer(DATABASE_URL=cluster.plain_url("dash_read", database))
     yield started
     started.stop()
-    cluster.drop(name)
 
 
 def complaints(visit: Visit) -> list[str]:
@@ -61,21 +60,52 @@ def shown(page: Page) -> Page:
     return page
 
 
+def box(shown: Locator) -> dict[str, float]:
+    found = shown.bounding_box()
+    assert found is not None
+    return {"x": found["x"], "y": found["y"], "width": found["width"], "height": found["height"]}
+
+
 def slider(page: Page, label: str) -> str:
     return page.get_by_role("slider", name=label).get_attribute("aria-valuetext") or ""
 
 
-def test_knobs_stay_where_they_are_while_it_replays(visit: Visit, server: AppServer) -> None:
-    """The first test here: a worker has to start, so there is a while in which nothing is known."""
-    page = visit.page
-    page.goto(f"{server.url}/what_if?org=org_a")
+@pytest.mark.parametrize(("width", "most"), [(900, 0.5), (1400, 0)])  # a bar and its gap are half a pixel too tall
+def test_knobs_stay_where_they_are_while_it_replays(
+    browser: Browser, server: AppServer, keeper: Owner, width: int, most: float
+) -> None:
+    """Vectors are locked for a while, in which nothing is known: λ needs them."""
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    page = Visit(context).page
     knob = page.get_by_text("Token budget", exact=True)
-    expect(page.get_by_text("not replayed yet under these settings")).to_be_visible(timeout=SOON)
-    knob.wait_for()
-    before = knob.bounding_box()
+    with keeper.transaction():
+        keeper.execute("lock table observation_embeddings in access exclusive mode")
+        page.goto(f"{server.url}/what_if?org=org_a&lam={0.9 if width > 1000 else 0.78}")
+        expect(page.get_by_text("not replayed yet under these settings")).to_be_visible(timeout=SOON)
+        expect(page.get_by_text("Replaying the log")).to_be_visible()
+        before = box(knob)
     shown(page)
     expect(page.get_by_text("coverage 100 %")).to_be_visible()
-    assert knob.bounding_box() == before
+    after = box(knob)
+    assert abs(after["y"] - before["y"]) <= most
+    assert after | {"y": 0} == before | {"y": 0}
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "beside"), [(900, False), (1100, False), (1250, True), (1400, True)])
+def test_the_knobs_stand_beside_the_picture_or_below_it(
+    browser: Browser, server: AppServer, width: int, *, beside: bool
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    page = shown(Visit(context).open(f"{server.url}/what_if?org=org_a"))
+    picture, knob = box(page.locator(".js-plotly-plot").first), box(page.get_by_text("Feedback weighting", exact=True))
+    if beside:
+        assert knob["x"] >= picture["x"] + picture["width"]
+        assert knob["y"] < picture["y"] + 100
+    else:
+        assert knob["y"] >= picture["y"] + picture["height"]
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    context.close()
 
 
 def test_a_knob_goes_into_the_address_and_survives_a_reload(visit: Visit, server: AppServer) -> None:

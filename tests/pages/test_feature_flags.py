@@ -115,7 +115,7 @@ class TestChange:
             with application(address, target="org_a", flag=flag) as test:
                 opened(test).button(key="review").click().run()
                 found = [link.proto.query_string for link in test.get("page_link") if "go or no-go" in link.proto.label]
-            assert found == ["org=org_a&show=shadow"] * ways
+            assert found == ["org=org_a&show=shadow&window=7d"] * ways  # the days of the preview
 
     def test_many_are_previewed_by_the_worker_as_one_is_by_the_page(self, address: str, owner: Owner) -> None:
         others = [f"org_{letter}" for letter in "cdefg"]

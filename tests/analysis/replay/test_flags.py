@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,12 +67,14 @@ def test_a_logged_boost_is_not_counted_anew(demo: Store) -> None:
 
 
 def test_a_preview_goes_into_an_audit_row(demo: Store) -> None:
-    scope = scope_of("org_lumenfield")
+    """With the moment at which the log was read: the last day of its window is seldom over by then."""
+    scope, before = scope_of("org_lumenfield"), datetime.now(UTC)
     preview = flag_flip(demo, scope.reach, "org_lumenfield", WEIGHTING, scope.since, scope.until)
     said = json.loads(json.dumps(preview.to_json()))
     assert said["changed"] == preview.changed
     assert said["reasons"] == [["the log lost or repeats a rank", preview.logged - preview.retrievals]]
     assert said["since"] == scope.since.isoformat()
+    assert before <= datetime.fromisoformat(said["as_of"]) <= datetime.now(UTC)
 
 
 def test_only_known_flags_and_organizations_in_reach(demo: Store) -> None:

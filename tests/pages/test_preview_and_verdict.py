@@ -1,0 +1,83 @@
+"""A flag's preview and go or no-go on Corroboration: two pictures of the same days, which must say the same."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+from uuid import uuid5
+
+import pytest
+
+from tests import sample
+from tests.analysis.replay.planted_log import plant, text
+from tests.jobs.test_worker import until
+from tests.pages.application import application
+from tests.queries.flags.flag_store import BOOST
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+# Six candidates: the last says what the first says. A boost lifts it by 0.1, into the first five where it lies near.
+NEAR, FAR = (0.9, 0.8, 0.7, 0.6, 0.55, 0.5), (0.9, 0.8, 0.7, 0.6, 0.55, 0.3)
+LOGGED = (  # days before today's midnight, and what was found
+    (0.0, NEAR),
+    (6.0, FAR),  # the first moment of seven days
+    (6.001, NEAR),
+    (29.0, NEAR),  # the first moment of thirty
+    (29.001, FAR),
+)
+EXPECTED = {"7d": ("2 of 2", "50 %"), "30d": ("4 of 4", "75 %")}
+
+
+@pytest.fixture
+def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
+    """Acme, without the boost, and a retrieval on either side of where each window begins."""
+    sample.add_organization(owner, "org_a", "Acme")
+    ids = [uuid5(sample.NAMESPACE, f"org_a/{number}") for number in range(6)]
+    for number, id_ in enumerate(ids):
+        said = "the deploys wait for a canary to be green" if number in (0, 5) else text(number) * number
+        owner.execute(
+            """insert into observations (org_id, id, project_id, agent_id, content, content_hash, created_at)
+               values ('org_a', %s, 'api', %s, %s, 'x', now() - interval '200 days')""",
+            (id_, f"agent-{number}", said),
+        )
+    for number, (days, relevance) in enumerate(LOGGED):
+        ranks = list(range(6))
+        columns = {"before": ranks, "after": ranks, "injected": [rank < 1 for rank in ranks], "boost": [None] * 6}
+        retrieval = plant(
+            owner, "org_a", f"r{number}", observation=ids, relevance=relevance, weight=[1.0] * 6, weighting=False,
+            **columns,
+        )  # fmt: skip
+        for table in ("retrieval_ab_logs", "context_injection_logs"):
+            owner.execute(
+                f"update {table} set created_at = %s where retrieval_id = %s",  # noqa: S608 - two names of ours
+                (sample.TODAY - timedelta(days=days), retrieval),
+            )
+    owner.execute("update context_injection_logs set candidates = 6, token_budget = 15, tokens_used = 11")
+    return cluster.plain_url("dash_read", store_database)
+
+
+@pytest.mark.parametrize(("days", "sidebar"), [("7d", "30d"), ("30d", "7d"), ("30d", "90d")])
+def test_both_count_the_same_retrievals_of_the_same_days(  # noqa: PLR0917 - fixtures
+    address: str, days: str, sidebar: str, cluster: Cluster, store_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link takes the preview's days along, whatever the sidebar says."""
+    monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
+    with application(address, org="org_a", window=sidebar, flag=BOOST, days=days) as test:
+        test.switch_page("feature_flags.py").run()
+        assert not test.exception
+        preview = next(frame.value for frame in test.dataframe if "replayed" in frame.value.columns).iloc[0]
+        (link,) = (link.proto for link in test.get("page_link") if "go or no-go" in link.proto.label)
+    with application(address, **dict(parse_qsl(link.query_string))) as test:
+        test.switch_page("corroboration.py").run()
+        until(lambda: not test.run().get("progress") and any("gate" in f.value.columns for f in test.dataframe), 60)
+        assert not test.exception
+        (told,) = (line.value for line in test.caption if "replayed." in line.value)
+    assert (preview["replayed"], preview["top"]) == EXPECTED[days]
+    assert told.startswith(f"{preview['replayed']} logged retrievals replayed.")
+    assert f"the top 5 of {preview['top']}," in told
