@@ -44,6 +44,8 @@ STOPS = 80  # of the Tab key on one page at most; the last ones of the longest a
 FOCUSED = """() => {
     const element = document.activeElement;
     if (!element || element === document.body) return null;
+    // a date's calendar closes when Tab leaves the field, and not when a script does: it stands behind the page's end
+    if (element.closest("[data-testid=stDateInputCalendar]")) return null;
     element.scrollIntoView({block: "nearest"});
     const table = element.closest("[data-testid=stDataFrame]");
     const cell = table && element.matches("td");
