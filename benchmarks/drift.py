@@ -10,8 +10,8 @@ from uuid import UUID
 import numpy as np
 import psycopg
 
+from analysis.drift.from_passes import search_of_passes
 from analysis.drift.search import STEPS, search
-from analysis.drift.standing import standing_search
 from analysis.drift.tasks import from_text, search_in_worker
 from benchmarks._page import row, until_figures
 from benchmarks._served import served
@@ -110,7 +110,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
         searches = {step: timed(partial(anew, store, scope, step), 1) for step in moves}
         unaggregated = on_the_page(address, moving=False)
         aggregated(store)
-        standing = timed(lambda: standing_search(store, scope))
+        standing = timed(lambda: search_of_passes(store, scope))
         fresh, first, spent = on_the_page(address, moving=True)
     rows = [
         row(f"a search at all {len(STEPS)} thresholds, as text (the worker's part)", searching),

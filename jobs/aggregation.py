@@ -17,7 +17,7 @@ from jobs.ending import Ending
 from jobs.target import opened
 from jobs.terminal import printable
 from queries.aggregation_input import READING, AggregationScopes
-from queries.aggregation_runs import DropResults, NoteFailure, NoteUnchanged, Standing, claimed, writing
+from queries.aggregation_runs import DropResults, NoteFailure, NoteUnchanged, StandingRuns, claimed, writing
 from queries.errors import StoreError
 from queries.log_writers import ForgetWriters
 from queries.principals import unknown_organizations
@@ -112,7 +112,7 @@ def run_pass(store: Store, reach: Reach, ending: Ending) -> list[Report]:
     """Every scope in reach once, one after the other; what goes wrong in one is that one's affair."""
     with store.reading(reach, READING, name="aggregation scopes") as snapshot:
         scopes = AggregationScopes(reach).ask(snapshot)
-        standing = Standing(reach).ask(snapshot)
+        standing = StandingRuns(reach).ask(snapshot)
     reports = []
     for found in scopes:
         if ending.has_come:
@@ -152,7 +152,7 @@ def refresh(store: Store, found: ScopeFound) -> Report:
             DropResults(scope).apply(connection)
             return Report(scope, "gone", "no longer in the store, its results were removed")
         # Someone else may have been here since the scopes were listed.
-        standing = Standing.of(scope).ask(connection).get(scope)
+        standing = StandingRuns.of(scope).ask(connection).get(scope)
         made = aggregate(store, scope, unless=standing.data_version if standing else None)
         if made is not None:
             made.change().apply(connection)

@@ -114,14 +114,14 @@ class StandingRun:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StandingRuns:
     """Asks for the runs whose clusters and contradictions hold now: of one scope, or of every scope in reach."""
 
     reach: Reach
     scope: AggregationScope | None = None
 
     @classmethod
-    def of(cls, scope: AggregationScope) -> Standing:
+    def of(cls, scope: AggregationScope) -> StandingRuns:
         """The standing run of one scope."""
         return cls(scope.reach, scope)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from queries.recall.asking import Asked, ask
+from queries.recall.exact_places import exact_places
 from queries.recall.legs import ROUTES
 from queries.recall.neighbours import Neighbour, NeighboursOf
-from queries.recall.standing import standing
 from queries.scope import OutOfReachError
 from ranking import ReciprocalRankFusion, ScoreFusion, candidate_pool, leg_pool, route_pool
 from ranking.fusion import DEFAULT_K
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from queries.engine import Store
-    from queries.recall.standing import Standing
+    from queries.recall.exact_places import ExactPlaces
     from queries.rounds import Rows, Statement
     from queries.scope import Reach
     from ranking import Candidates
@@ -128,9 +128,9 @@ def recall_legs(store: Store, reach: Reach, question: RecallQuestion) -> Recalle
     return _asking(question, Way.LEGS).ask(store, reach, ("vec_full", "lexical"), Way.LEGS)
 
 
-def recall_standing(
+def recall_places(
     store: Store, reach: Reach, question: RecallQuestion, way: Way, *, legs: Sequence[str], wanted: UUID
-) -> Standing | None:
+) -> ExactPlaces | None:
     """Where one observation stands in the legs that were asked, in or beyond their pools; None outside the scope.
 
     The plain way asks the keyword leg only after the vector leg found nothing: then it stands in both.
@@ -138,7 +138,7 @@ def recall_standing(
     if not reach.allows(question.org_id):
         raise OutOfReachError
     tried = ("vec_full", "lexical") if way is Way.PLAIN and tuple(legs) == ("lexical",) else tuple(legs)
-    return standing(store, reach, _asking(question, way).asked(tried), wanted)
+    return exact_places(store, reach, _asking(question, way).asked(tried), wanted)
 
 
 def recall_neighbours(store: Store, reach: Reach, org_id: str, ids: Sequence[str]) -> tuple[Neighbour, ...]:

@@ -216,8 +216,8 @@ SABOTAGES = (
         ("tests/queries/flags/test_changes.py::TestRevert",),
     ),
     Sabotage(
-        "the role asked of the store for every flag change", "controls/flags/confirm.py",
-        'principal = require("operator", staged.org_id)', 'principal = require("viewer", staged.org_id)',
+        "the role asked of the store for every flag change", "controls/as_operator.py",
+        'require("operator", org)', 'require("viewer", org)',
         ("tests/controls/flags/test_confirm.py",),
     ),
     Sabotage(
@@ -241,8 +241,8 @@ SABOTAGES = (
         ("tests/queries/drift/test_triage.py::TestPairs",),
     ),
     Sabotage(
-        "the role asked of the store for every decision", "controls/drift/triage.py",
-        'principal = require("operator", org)', 'principal = require("viewer", org)',
+        "the role asked of the store for every decision", "controls/as_operator.py",
+        'require("operator", org)', 'require("viewer", org)',
         ("tests/pages/test_drift_alerts.py::test_a_viewer_is_refused_in_the_write_itself",),
     ),
     Sabotage(
@@ -291,8 +291,8 @@ SABOTAGES = (
         ("tests/test_websocket.py::test_what_is_for_developers_is_not_heard",),
     ),
     Sabotage(
-        "the role of a flag change, over the websocket", "controls/flags/confirm.py",
-        'principal = require("operator", staged.org_id)', 'principal = require("viewer", staged.org_id)',
+        "the role of a flag change, over the websocket", "controls/as_operator.py",
+        'require("operator", org)', 'require("viewer", org)',
         ("tests/test_flags_served.py::TestRoles",),
     ),
     Sabotage(

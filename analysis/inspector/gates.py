@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from queries.recall.legs import ROUTES
 
 if TYPE_CHECKING:
-    from queries.recall.standing import FusedStanding, LegStanding, Standing
+    from queries.recall.exact_places import ExactPlaces, FusedPlace, LegPlace
 
 MOST_DIGITS = 17  # tell any two floats apart
 
@@ -73,7 +73,7 @@ def apart(one: float, other: float) -> tuple[str, str]:
     return f"{one:.3g}", f"{other:.3g}"
 
 
-def recall_gates(seen: Standing, *, recalled: bool) -> tuple[list[Gate], Loss | None]:
+def recall_gates(seen: ExactPlaces, *, recalled: bool) -> tuple[list[Gate], Loss | None]:
     """The gates of recall for an active observation, and where it was lost unless it is among the candidates."""
     by_vector = [leg for leg in seen.legs if ROUTES[leg.leg] is not None]
     has_vector = any(leg.dimensions == seen.dimensions for leg in by_vector)
@@ -102,7 +102,7 @@ def recall_gates(seen: Standing, *, recalled: bool) -> tuple[list[Gate], Loss | 
     return gates, loss
 
 
-def _loss(seen: Standing, by_vector: list[LegStanding], *, has_vector: bool) -> Loss:
+def _loss(seen: ExactPlaces, by_vector: list[LegPlace], *, has_vector: bool) -> Loss:
     unheard = all(leg.rank is None for leg in seen.legs)
     if by_vector and not has_vector and unheard:
         more = "" if len(by_vector) == len(seen.legs) else ", and the keyword leg does not find it either"
@@ -125,7 +125,7 @@ def _loss(seen: Standing, by_vector: list[LegStanding], *, has_vector: bool) -> 
     )
 
 
-def _beyond_pools(seen: Standing) -> str:
+def _beyond_pools(seen: ExactPlaces) -> str:
     """The leg in which it came nearest to the pool, and what would have brought it in."""
     ranked = [leg for leg in seen.legs if leg.rank is not None]
     if not ranked:
@@ -138,11 +138,11 @@ def _beyond_pools(seen: Standing) -> str:
     return f"Lost in recall: in {leg.leg}{others}, {leg_words(leg, seen.dimensions)}.{needed}"
 
 
-def _rank(leg: LegStanding) -> int:
+def _rank(leg: LegPlace) -> int:
     return (leg.rank or 0) + 1
 
 
-def vector_words(seen: Standing, by_vector: list[LegStanding]) -> str:
+def vector_words(seen: ExactPlaces, by_vector: list[LegPlace]) -> str:
     """What is stored of it to compare the question's vector with."""
     sizes = sorted({leg.dimensions for leg in by_vector if leg.dimensions is not None})
     if not sizes:
@@ -156,7 +156,7 @@ def vector_words(seen: Standing, by_vector: list[LegStanding]) -> str:
     return f"its vector has {found} dimensions, the question's {seen.dimensions}"
 
 
-def leg_words(leg: LegStanding, dimensions: int) -> str:
+def leg_words(leg: LegPlace, dimensions: int) -> str:
     """Rank and score against the pool's last, or why the leg cannot see it."""
     if leg.rank is None or leg.score is None:
         return _unseen(leg, dimensions)
@@ -169,7 +169,7 @@ def leg_words(leg: LegStanding, dimensions: int) -> str:
     return f"{place} with score {score}, beyond the pool of {leg.pool:,}, whose last has {last}"
 
 
-def _unseen(leg: LegStanding, dimensions: int) -> str:
+def _unseen(leg: LegPlace, dimensions: int) -> str:
     if ROUTES[leg.leg] is None:
         if leg.holds_term:
             return "it holds a term of the question, too common to be looked up beyond the newest"
@@ -181,7 +181,7 @@ def _unseen(leg: LegStanding, dimensions: int) -> str:
     return "a vector without direction on this route"
 
 
-def fused_words(fused: FusedStanding) -> str:
+def fused_words(fused: FusedPlace) -> str:
     """Rank and score among what the legs' pools hold, against the last that is kept."""
     if fused.rank is None or fused.score is None:
         return f"in none of the pools, which hold {fused.rows:,}"

@@ -61,7 +61,7 @@ def stage_name(stage: Stage | type[Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StagePlace:
     """A candidate after one step; without a place it was dropped there, and ``sentence`` says why."""
 
     id: str
@@ -81,24 +81,24 @@ def standings(found: Retrieval, opened: str | None = None) -> pd.DataFrame:
     """
     candidates = found.ranking.candidates
     block = {label: place for place, label in enumerate(found.block.ids, 1)}
-    drawn: list[Standing] = []
+    drawn: list[StagePlace] = []
     for row in explain(found.ranking, ids=candidates.ids.tolist()).rows:
         here = _standings_of(found, row, block)
         # where it began and where it ended: in between a stage may lift what the next one lets fall again
         best = min(each.place for each in (here[0], here[-1]) if each.place is not None)
         if best <= DRAWN or str(row.id) == opened:
             drawn += here
-    return frame([tuple(vars(each).values()) for each in drawn], Standing)
+    return frame([tuple(vars(each).values()) for each in drawn], StagePlace)
 
 
-def _standings_of(found: Retrieval, row: RowExplanation, block: dict[Any, int]) -> list[Standing]:
+def _standings_of(found: Retrieval, row: RowExplanation, block: dict[Any, int]) -> list[StagePlace]:
     position = found.ranking.candidates.position(row.id)
     common: dict[str, Any] = {"id": str(row.id), "title": title_of(found, position), "injected": row.id in block}
-    here = [Standing(step=0, stage=RECALL, place=position + 1, score=0.0, sentence="as recalled", **common)]
+    here = [StagePlace(step=0, stage=RECALL, place=position + 1, score=0.0, sentence="as recalled", **common)]
     for step, effect in enumerate(row.effects, 1):
         place = None if effect.rank is None else effect.rank + 1
         here.append(
-            Standing(
+            StagePlace(
                 step=step,
                 stage=stage_name(effect.stage),
                 place=place,
@@ -111,7 +111,7 @@ def _standings_of(found: Retrieval, row: RowExplanation, block: dict[Any, int]) 
         place = block.get(row.id)
         why = "in the block" if place else NOT_IN_BLOCK.format(found.block.budget)
         step = len(found.stages) + 1
-        here.append(Standing(step=step, stage=BLOCK, place=place, score=row.score, sentence=why, **common))
+        here.append(StagePlace(step=step, stage=BLOCK, place=place, score=row.score, sentence=why, **common))
     return here
 
 

@@ -10,12 +10,12 @@ from analysis.inspector.gates import Gate, Loss, State, Verdict, recall_gates
 from analysis.inspector.stage_gates import stage_gates, unreached
 from queries.matching import MOST, Matching, Named
 from retrieval.lookup import question_of
-from retrieval.recall import recall_standing, way_for
+from retrieval.recall import recall_places, way_for
 from retrieval.retrieve import question_vector
 
 if TYPE_CHECKING:
     from queries.matching import Match
-    from queries.recall.standing import Standing
+    from queries.recall.exact_places import ExactPlaces
     from retrieval.retrieve import Memory, Retrieval
 
 OUT_OF_SCOPE = (
@@ -110,12 +110,12 @@ def _judged(memory: Memory, found: Retrieval, label: UUID) -> WhyNot:
     return WhyNot(verdict.verdict, verdict.sentence, tuple(gates), seen.id, seen.content)
 
 
-def _standing(memory: Memory, found: Retrieval, label: UUID) -> Standing | None:
+def _standing(memory: Memory, found: Retrieval, label: UUID) -> ExactPlaces | None:
     """Where it stands for the question as it was asked: the same text, embedder, pipeline and legs."""
     vector, _ = question_vector(memory.embedder, found.query)
     question = question_of(found.session, found.stages, text=found.query, vector=vector, at=found.at)
     way, legs = way_for(found.stages), found.ranking.candidates.legs
-    return recall_standing(memory.store, found.session.reach, question, way, legs=legs, wanted=label)
+    return recall_places(memory.store, found.session.reach, question, way, legs=legs, wanted=label)
 
 
 def _there(found: Retrieval, label: str) -> Loss:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.drift.standing import standing_search
+from analysis.drift.from_passes import search_of_passes
 from analysis.drift.tasks import from_text
 from controls import working
 from controls.loading import load, own_columns, store
@@ -93,6 +93,6 @@ def search_now(scope: Scope, threshold: float) -> Searched:
 
 def _standing(scope: Scope) -> Searched | None:
     try:
-        return standing_search(store(), scope)
+        return search_of_passes(store(), scope)
     except StoreError:  # the search itself is under way
         return None

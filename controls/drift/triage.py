@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pandas as pd
 import streamlit as st
 
-from analysis.drift.standing import found_up_to
+from analysis.drift.from_passes import found_up_to
 from analysis.drift.weighing import SPOKEN, STORED
 from controls import glossary
 from controls.as_operator import change_as_operator

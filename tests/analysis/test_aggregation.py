@@ -12,7 +12,7 @@ from analysis import aggregation
 from analysis.aggregation import aggregate
 from queries import aggregation_input
 from queries.aggregation_input import AggregationScope
-from queries.aggregation_runs import Standing, claimed
+from queries.aggregation_runs import StandingRuns, claimed
 from ranking import cluster_near_duplicates
 from tests import sample
 from tests.scopes import ALIKE, add_alike, add_observation
@@ -57,7 +57,7 @@ def stored(store: Store, found: Pass) -> int:
 
 def standing(store: Store, scope: AggregationScope = API) -> int | None:
     with store.reading(scope.reach) as snapshot:
-        run = Standing.of(scope).ask(snapshot).get(scope)
+        run = StandingRuns.of(scope).ask(snapshot).get(scope)
     return None if run is None else run.id
 
 

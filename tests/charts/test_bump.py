@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analysis.inspector.inspection import Bar, Standing
+from analysis.inspector.inspection import Bar, StagePlace
 from charts.bump import bump
 from charts.look import DOWN, UP, literal
 from charts.waterfall import waterfall
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def standing(label: str, places: list[int | None], title: str = "", *, injected: bool = False) -> list[Standing]:
+def standing(label: str, places: list[int | None], title: str = "", *, injected: bool = False) -> list[StagePlace]:
     names = ("recall", "relevance", "budget")
     return [
-        Standing(label, title or label, step, names[step], place, 0.5, f"{label} {step}", injected)
+        StagePlace(label, title or label, step, names[step], place, 0.5, f"{label} {step}", injected)
         for step, place in enumerate(places)
     ]
 
 
-def drawn(*lines: list[Standing]) -> pd.DataFrame:
-    return frame([tuple(vars(row).values()) for line in lines for row in line], Standing)
+def drawn(*lines: list[StagePlace]) -> pd.DataFrame:
+    return frame([tuple(vars(row).values()) for line in lines for row in line], StagePlace)
 
 
 THREE = drawn(

@@ -15,7 +15,7 @@ import pytest
 
 from jobs.__main__ import run
 from queries.aggregation_input import AggregationScope
-from queries.aggregation_runs import Standing
+from queries.aggregation_runs import StandingRuns
 from queries.scope import Reach
 from tests import sample
 from tests.jobs.command import ROOT, SETTINGS
@@ -350,7 +350,7 @@ class TestIsolation:
             statement = f"select distinct org_id from rankscope.{table}".encode()  # noqa: S608 - our own names
             assert len(owner.execute(statement).fetchall()) == 2
         with store.reading(Reach(("org_b",))) as connection:
-            assert Standing(API.reach).ask(connection) == {}
+            assert StandingRuns(API.reach).ask(connection) == {}
             raw = connection.connection.driver_connection
             assert raw is not None
             for table in ("aggregation_runs", "clusters", "contradictions", "simhashes"):

@@ -12,7 +12,7 @@ from queries.aggregation_input import LIMIT, LONGEST, READING, OppositionPairs
 from queries.drift.kept import kept
 from queries.drift.observed import InputVersion, Texts
 from queries.drift.opposing import digest
-from queries.drift.standing import SetApart, Sides, StandingAlerts, Voices, current_runs
+from queries.drift.passes import ClusterSizes, PassAlerts, SetApart, Sides, current_runs
 from queries.engine import LIST
 from queries.moments import BEGIN, END
 from queries.scope import Reach, Scope
@@ -24,11 +24,11 @@ from ranking.contradictions.opposition import compiled
 from ranking.contradictions.severity import PARTS
 
 if TYPE_CHECKING:
-    from queries.drift.standing import SideRow, StandingRow, VoicesRow
+    from queries.drift.passes import ClusterSizeRow, PassAlertRow, SideRow
     from queries.engine import Store
 
 
-def standing_search(store: Store, scope: Scope) -> Searched | None:
+def search_of_passes(store: Store, scope: Scope) -> Searched | None:
     """What a search at the documented threshold finds, read from the passes that found it already.
 
     None where the data have changed since a pass, a pass is missing, or a search would read fewer observations than
@@ -43,11 +43,11 @@ def standing_search(store: Store, scope: Scope) -> Searched | None:
         if runs is None:
             return None
         seen = InputVersion(scope).ask(snapshot)
-        rows = StandingAlerts(scope.org, runs).ask(snapshot)
+        rows = PassAlerts(scope.org, runs).ask(snapshot)
         if seen.active > LIMIT or len(rows) > MOST:
             return None
         ids = tuple(sorted({label for row in rows for label in (row.older, row.newer)}))
-        voices = Voices(scope.org, runs).ask(snapshot)
+        voices = ClusterSizes(scope.org, runs).ask(snapshot)
         sides = {side.id: _origin(side, voices.get(side.id)) for side in Sides(scope.org, ids).ask(snapshot)}
         own = OppositionPairs(scope.org).ask(snapshot)
         set_apart = SetApart(scope.org, runs).ask(snapshot)
@@ -85,13 +85,13 @@ def found_up_to(store: Store, org: str, one: Listed) -> float:
     return most
 
 
-def _origin(side: SideRow, voices: VoicesRow | None) -> Origin:
+def _origin(side: SideRow, voices: ClusterSizeRow | None) -> Origin:
     created = None if side.created_us is None else EPOCH + timedelta(microseconds=side.created_us)
     members, agents = (1, 1) if voices is None else voices[1:]
     return Origin(side.id, side.agent_id, side.session_id, created, side.weight, members, agents)
 
 
-def _listed(row: StandingRow, sides: dict[str, Origin]) -> Listed:
+def _listed(row: PassAlertRow, sides: dict[str, Origin]) -> Listed:
     return Listed(
         row.project_id,
         row.fingerprint,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from analysis.drift import standing as drift_standing
+from analysis.drift import from_passes
 from analysis.drift.alerts import AlertFilter
+from analysis.drift.from_passes import found_up_to, search_of_passes
 from analysis.drift.search import STEPS, search
-from analysis.drift.standing import found_up_to, standing_search
 from analysis.drift.weighing import weigh
 from jobs.aggregation import refresh
 from queries.aggregation_input import AggregationScopes
@@ -60,7 +60,7 @@ def same(listed: tuple[Listed, ...]) -> set[Listed]:
 def test_it_is_what_a_search_at_that_threshold_finds(store: Store, org: Scope, project: str | None) -> None:
     aggregated(store)
     scope = replace(org, project=project)
-    standing, searched = standing_search(store, scope), search(store, scope)
+    standing, searched = search_of_passes(store, scope), search(store, scope)
     assert standing is not None
     assert len(standing.at(0.5)) == (4 if project is None else 3)
     assert same(standing.at(0.5)) == same(searched.at(0.5))
@@ -74,7 +74,7 @@ def test_it_is_what_a_search_at_that_threshold_finds(store: Store, org: Scope, p
 
 def test_the_highest_threshold_is_found_out_when_it_is_needed(store: Store, org: Scope) -> None:
     aggregated(store)
-    standing = standing_search(store, org)
+    standing = search_of_passes(store, org)
     assert standing is not None
     highest = {(one.fingerprint, one.least): one.most for one in search(store, org).found}
     up_to = {one.fingerprint: found_up_to(store, "org_a", one) for one in standing.found}
@@ -84,7 +84,7 @@ def test_the_highest_threshold_is_found_out_when_it_is_needed(store: Store, org:
 
 
 def test_nothing_stands_before_the_first_pass(store: Store, org: Scope) -> None:
-    assert standing_search(store, org) is None
+    assert search_of_passes(store, org) is None
 
 
 @pytest.mark.parametrize(
@@ -103,25 +103,25 @@ def test_nothing_stands_before_the_first_pass(store: Store, org: Scope) -> None:
 def test_what_is_of_other_data_or_not_whole_does_not_stand(store: Store, org: Scope, owner: Owner, change: str) -> None:
     aggregated(store)
     owner.execute(change)
-    assert standing_search(store, org) is None
+    assert search_of_passes(store, org) is None
 
 
 def test_more_than_a_search_reads_or_a_page_holds(store: Store, org: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
     aggregated(store)
     for name, most in (("LIMIT", 8), ("MOST", 3)):
         with monkeypatch.context() as patched:
-            patched.setattr(drift_standing, name, most)
-            assert standing_search(store, org) is None
-            patched.setattr(drift_standing, name, most + 1)
-            assert standing_search(store, org) is not None
+            patched.setattr(from_passes, name, most)
+            assert search_of_passes(store, org) is None
+            patched.setattr(from_passes, name, most + 1)
+            assert search_of_passes(store, org) is not None
 
 
 def test_another_organizations_passes_are_nobodys_business(store: Store, org: Scope, owner: Owner) -> None:
     sample.add_organization(owner, "org_b")
     add_pair(owner, "org_b", "ports", PORTS)
     aggregated(store, "org_b")
-    assert standing_search(store, org) is None
-    assert standing_search(store, window("org_b")) is not None
+    assert search_of_passes(store, org) is None
+    assert search_of_passes(store, window("org_b")) is not None
 
 
 def test_severity_is_by_whole_days_in_both(store: Store, owner: Owner) -> None:

@@ -30,7 +30,7 @@ WANTED = bindparam("wanted", type_=Uuid)
 
 
 @dataclass(frozen=True)
-class LegStanding:
+class LegPlace:
     """One observation in one leg: its rank from 0 and score among all ``rows`` of it, against the pool's last score.
 
     Rank and score are None where the leg cannot see it; ``last`` is None where the pool is not full. ``dimensions`` are
@@ -53,7 +53,7 @@ class LegStanding:
 
 
 @dataclass(frozen=True)
-class FusedStanding:
+class FusedPlace:
     """One observation among all that any leg's pool holds: rank from 0 and score, against the last that is kept."""
 
     rank: int | None
@@ -69,7 +69,7 @@ class FusedStanding:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ExactPlaces:
     """What recall sees of one observation of the scope; legs only where it is active, fused where there are several."""
 
     id: str
@@ -78,11 +78,11 @@ class Standing:
     content: str
     unsound: tuple[str, ...]
     dimensions: int
-    legs: tuple[LegStanding, ...] = ()
-    fused: FusedStanding | None = None
+    legs: tuple[LegPlace, ...] = ()
+    fused: FusedPlace | None = None
 
 
-def standing(store: Store, reach: Reach, asked: Asked, wanted: UUID) -> Standing | None:
+def exact_places(store: Store, reach: Reach, asked: Asked, wanted: UUID) -> ExactPlaces | None:
     """Where an observation stands in the legs asked; None if the scope has none of that id."""
     exact = Search.ORGANIZATION if asked.project is None else Search.PROJECT
     with store.reading(reach, AGGREGATE, name="why not", more=settings_for(exact, asked.pool)) as connection:
@@ -91,7 +91,7 @@ def standing(store: Store, reach: Reach, asked: Asked, wanted: UUID) -> Standing
         if row is None:
             return None
         unsound = tuple(name for name in ("weight", "importance") if not math.isfinite(getattr(row, name) or 0.0))
-        found = Standing(str(row.id), row.status, row.title or "", row.content, unsound, asked.dimensions)
+        found = ExactPlaces(str(row.id), row.status, row.title or "", row.content, unsound, asked.dimensions)
         if row.status != "active":
             return found
         expected = estimates(connection, asked.org, asked.project, asked.text if "lexical" in asked.legs else "")
@@ -106,21 +106,19 @@ def _observation(*, in_project: bool) -> Select[Any]:
     return select(seen.id, seen.status, seen.title, seen.content, seen.weight, seen.importance).where(*limits)
 
 
-def _leg(
-    connection: Connection, asked: Asked, name: str, terms: Keywords | None, values: dict[str, Any]
-) -> LegStanding:
+def _leg(connection: Connection, asked: Asked, name: str, terms: Keywords | None, values: dict[str, Any]) -> LegPlace:
     route, in_project = ROUTES[name], asked.project is not None
     bound = {**asked.values(), **values, "vector": asked.vector, "last": max(asked.pool - 1, 0)}
     if route is None:
         if terms is None:
-            return LegStanding(name, asked.pool, 0)
+            return LegPlace(name, asked.pool, 0)
         bound |= terms.values(asked.pool)
         placed = connection.execute(_placed(None, 0, in_project=in_project), bound).one()
         held = connection.execute(_holds_term(), bound).scalar_one()
-        return LegStanding(name, asked.pool, placed.rows, placed.rank, placed.score, placed.last, holds_term=held)
+        return LegPlace(name, asked.pool, placed.rows, placed.rank, placed.score, placed.last, holds_term=held)
     placed = connection.execute(_placed(route, asked.dimensions, in_project=in_project), bound).one()
     stored = connection.execute(_dimensions(), {**values, "route": route}).scalar_one_or_none()
-    return LegStanding(name, asked.pool, placed.rows, placed.rank, placed.score, placed.last, stored)
+    return LegPlace(name, asked.pool, placed.rows, placed.rank, placed.score, placed.last, stored)
 
 
 @cache
@@ -157,7 +155,7 @@ def _dimensions() -> Select[Any]:
     return select(func.vector_dims(seen.embedding)).where(of_route)
 
 
-def _fused(connection: Connection, asked: Asked, terms: Keywords | None, wanted: str) -> FusedStanding | None:
+def _fused(connection: Connection, asked: Asked, terms: Keywords | None, wanted: str) -> FusedPlace | None:
     """By the statement that recalls, only that nothing is cut off after the legs' pools."""
     legs = tuple(leg for leg in asked.legs if ROUTES[leg] is not None or terms is not None)
     if len(legs) < 2 or not asked.damping:  # noqa: PLR2004 - one leg is not fused, nor one after the other
@@ -169,4 +167,4 @@ def _fused(connection: Connection, asked: Asked, terms: Keywords | None, wanted:
     place = next((place for place, row in enumerate(found) if row[0] == wanted), None)
     last = found[asked.candidates - 1][1] if 0 < asked.candidates <= len(found) else None
     score = None if place is None else float(found[place][1])
-    return FusedStanding(place, score, last, len(found), asked.candidates)
+    return FusedPlace(place, score, last, len(found), asked.candidates)

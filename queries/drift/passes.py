@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from queries import own_schema, schema
 from queries.aggregation_input import AggregationScopes
-from queries.aggregation_runs import Standing
+from queries.aggregation_runs import StandingRuns
 from queries.drift.observed import uuids
 from queries.moments import datable_microseconds
 from queries.scope import Reach
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def current_runs(connection: Connection, scope: Scope) -> tuple[int, ...] | None:
     """The passes over every project of the scope; None unless each has one and all are of the data as they are."""
     reach = Reach((scope.org or "",))
-    standing = Standing(reach).ask(connection)
+    standing = StandingRuns(reach).ask(connection)
     if not standing:
         return None
     found = [each for each in AggregationScopes(reach).ask(connection) if each.there]
@@ -37,7 +37,7 @@ def current_runs(connection: Connection, scope: Scope) -> tuple[int, ...] | None
     return tuple(current) if found and len(current) == len(found) else None
 
 
-class StandingRow(NamedTuple):
+class PassAlertRow(NamedTuple):
     """One contradiction as a pass kept it."""
 
     project_id: str | None
@@ -53,7 +53,7 @@ class StandingRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StandingAlerts:
+class PassAlerts:
     """The contradictions of some passes of one organization."""
 
     org_id: str
@@ -62,7 +62,7 @@ class StandingAlerts:
     def statement(self) -> Select[Any]:
         """In the order in which they were found."""
         found, runs = own_schema.contradictions, own_schema.aggregation_runs
-        names: list[ColumnElement[Any]] = [found.c[name] for name in StandingRow._fields[1:-2]]
+        names: list[ColumnElement[Any]] = [found.c[name] for name in PassAlertRow._fields[1:-2]]
         return (
             select(runs.c.project_id, *names, found.c.older.cast(Text), found.c.newer.cast(Text))
             .select_from(found.join(runs, and_(runs.c.org_id == found.c.org_id, runs.c.id == found.c.run_id)))
@@ -70,9 +70,9 @@ class StandingAlerts:
             .order_by(found.c.run_id, found.c.place)
         )
 
-    def ask(self, connection: Connection) -> list[StandingRow]:
+    def ask(self, connection: Connection) -> list[PassAlertRow]:
         """The rows."""
-        return [StandingRow(*row) for row in connection.execute(self.statement())]
+        return [PassAlertRow(*row) for row in connection.execute(self.statement())]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Sides:
         return [SideRow(*row) for row in connection.execute(self.statement())]
 
 
-class VoicesRow(NamedTuple):
+class ClusterSizeRow(NamedTuple):
     """How many observations and agents say what one says."""
 
     id: str
@@ -131,7 +131,7 @@ class VoicesRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Voices:
+class ClusterSizes:
     """The observations that some passes put into clusters; whatever is in none speaks for itself."""
 
     org_id: str
@@ -144,9 +144,9 @@ class Voices:
         mine = (table.c.org_id == self.org_id, table.c.run_id == any_(numbers(self.runs)))
         return select(table.c.observation_id.cast(Text), members, table.c.agents).where(*mine)
 
-    def ask(self, connection: Connection) -> dict[str, VoicesRow]:
+    def ask(self, connection: Connection) -> dict[str, ClusterSizeRow]:
         """By observation."""
-        return {row[0]: VoicesRow(*row) for row in connection.execute(self.statement())}
+        return {row[0]: ClusterSizeRow(*row) for row in connection.execute(self.statement())}
 
 
 def numbers(runs: Sequence[int]) -> ColumnElement[Any]:
