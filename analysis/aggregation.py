@@ -19,7 +19,7 @@ from ranking.contradictions.severity import PARTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from queries.aggregation_input import AggregationScope, ObservationRow, Seen
+    from queries.aggregation_input import AggregationScope, InputRow, ObservationRow
     from queries.engine import Store
     from ranking import Contradiction
     from ranking.simhash import Fingerprints
@@ -41,7 +41,7 @@ class Pass:
 
     scope: AggregationScope
     result: AggregationResult
-    seen: Seen
+    seen: InputRow
     set_apart: int
     simhashes: tuple[dict[str, object], ...]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
@@ -29,8 +30,6 @@ from queries.moments import datable_microseconds
 from queries.scope import Reach
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from sqlalchemy import CTE, ColumnElement, Connection, Select
 
 LIMIT = 10_000  # observations of a scope, the newest (000)
@@ -116,8 +115,9 @@ class AggregationScopes:
         return [ScopeFound(AggregationScope(org, project), there, version) for org, project, there, version in rows]
 
 
-class Seen(NamedTuple):
-    """The version of a scope's data, how many active observations it has, and the snapshot's time."""
+@dataclass(frozen=True)
+class InputRow:
+    """The version of what is read, how many active observations there are, and the snapshot's time."""
 
     version: str
     active: int
@@ -148,17 +148,17 @@ class ScopeVersion:
         )
         return select(*columns)
 
-    def ask(self, connection: Connection) -> Seen:
+    def ask(self, connection: Connection) -> InputRow:
         """The version in this connection's snapshot."""
-        return Seen(*connection.execute(self.statement()).one())
+        return InputRow(*connection.execute(self.statement()).one())
 
 
 def _stored(where: ColumnElement[bool]) -> CTE:
     """Active observations per scope, counted and hashed; summed, so that neither order nor equal rows matter."""
     table = schema.observations
-    hashed = func.hash_record_extended(tuple_(*(table.c[name] for name in READ)), literal_column("0"))
+    summed = func.sum(hashed_row()).label("summed")
     return (
-        select(table.c.org_id, table.c.project_id, func.count().label("active"), func.sum(hashed).label("summed"))
+        select(table.c.org_id, table.c.project_id, func.count().label("active"), summed)
         .where(where, table.c.status == ACTIVE)
         .group_by(table.c.org_id, table.c.project_id)
         .cte("stored")
@@ -166,12 +166,26 @@ def _stored(where: ColumnElement[bool]) -> CTE:
 
 
 def _version(org_id: ColumnElement[str], active: ColumnElement[int], summed: Any) -> ColumnElement[str]:  # noqa: ANN401 - a number in any guise
+    return func.md5(func.concat_ws("/", literal(PROCEDURE), day(), active, summed, func.md5(opposed(org_id))))
+
+
+def hashed_row() -> ColumnElement[int]:
+    """A number of everything that is read of an observation, so that any change of it shows."""
+    table = schema.observations
+    return func.hash_record_extended(tuple_(*(table.c[name] for name in READ)), literal_column("0"))
+
+
+def opposed(org_id: ColumnElement[str]) -> ColumnElement[str]:
+    """An organization's opposition pairs as one text."""
     pairs = own_schema.opposition_pairs
     pair = func.jsonb_build_array(pairs.c.one, pairs.c.other).cast(Text)
     listed = func.string_agg(pair, aggregate_order_by(literal(","), pair))
-    opposites = select(func.md5(listed)).where(pairs.c.org_id == org_id).scalar_subquery()
-    day = cast(func.timezone("UTC", func.now()), Date)
-    return func.md5(func.concat_ws("/", literal(PROCEDURE), day, active, summed, opposites))
+    return select(listed).where(pairs.c.org_id == org_id).scalar_subquery()
+
+
+def day() -> ColumnElement[Any]:
+    """Today, UTC: a contradiction loses severity as it ages."""
+    return cast(func.timezone("UTC", func.now()), Date)
 
 
 class ObservationRow(NamedTuple):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
-    Date,
     Integer,
     Text,
     Uuid,
@@ -21,12 +19,11 @@ from sqlalchemy import (
     literal_column,
     null,
     select,
-    tuple_,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
-from queries import own_schema, schema
-from queries.aggregation_input import ACTIVE, LIMIT, LONGEST, READ
+from queries import schema
+from queries.aggregation_input import ACTIVE, LIMIT, LONGEST, InputRow, day, hashed_row, opposed
 from queries.engine import AGGREGATE
 from queries.moments import datable_microseconds
 
@@ -47,15 +44,6 @@ def watched(scope: Scope) -> ColumnElement[bool]:
 
 
 @dataclass(frozen=True)
-class InputRow:
-    """The version of what a search reads, how many active observations there are, and the snapshot's time."""
-
-    version: str
-    active: int
-    now: datetime
-
-
-@dataclass(frozen=True)
 class InputVersion:
     """A text that differs whenever a search would: observations, opposition pairs, and the day, which ages severity.
 
@@ -70,25 +58,19 @@ class InputVersion:
 
     def statement(self) -> Select[Any]:
         """One row, also where the scope has no observation."""
-        table, pairs = schema.observations, own_schema.opposition_pairs
-        hashed = func.hash_record_extended(tuple_(*(table.c[name] for name in READ)), literal_column("0"))
+        table = schema.observations
         each = (
-            select(table.c.project_id, func.count().label("active"), func.sum(hashed).label("summed"))
+            select(table.c.project_id, func.count().label("active"), func.sum(hashed_row()).label("summed"))
             .where(watched(self.scope))
             .group_by(table.c.project_id)
             .cte("each")
         )
         one = func.jsonb_build_array(each.c.project_id, each.c.active, each.c.summed).cast(Text)
         stored = select(func.string_agg(one, aggregate_order_by(literal(","), one))).scalar_subquery()
-        pair = func.jsonb_build_array(pairs.c.one, pairs.c.other).cast(Text)
-        listed = func.string_agg(pair, aggregate_order_by(literal(","), pair))
-        opposed: ColumnElement[Any] = select(listed).where(pairs.c.org_id == self.scope.org).scalar_subquery()
-        if not self.paired:
-            opposed = null()
-        day = cast(func.timezone("UTC", func.now()), Date)
+        pairs: ColumnElement[Any] = opposed(literal(self.scope.org)) if self.paired else null()
         active = func.coalesce(select(func.sum(each.c.active)).scalar_subquery(), literal_column("0"))
         columns: tuple[ColumnElement[Any], ...] = (
-            func.md5(func.concat_ws("/", literal(PROCEDURE), day, stored, opposed)),
+            func.md5(func.concat_ws("/", literal(PROCEDURE), day(), stored, pairs)),
             cast(active, BigInteger),
             func.now(),
         )
