@@ -20,7 +20,7 @@ from queries.aggregation_input import READING, AggregationScopes
 from queries.aggregation_runs import DropResults, NoteFailure, NoteUnchanged, StandingRuns, claimed, writing
 from queries.errors import StoreError
 from queries.log_writers import ForgetWriters
-from queries.principals import unknown_organizations
+from queries.organizations import unknown_organizations
 from queries.scope import EVERYTHING, Reach, is_storable
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from jobs.target import owned
 from jobs.terminal import printable
-from queries.principals import ROLES, GrantRole, RevokeRole, granted_roles, unknown_organizations
+from queries.organizations import unknown_organizations
+from queries.principals import ROLES, GrantRole, RevokeRole, granted_roles
 from queries.scope import is_storable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from jobs import ranked_by
 from jobs.target import opened
 from jobs.terminal import printable
 from queries.engine import LIST
-from queries.principals import unknown_organizations
+from queries.organizations import unknown_organizations
 from queries.scope import Reach, is_storable
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from jobs.terminal import printable
 from queries.embedded import DATABASE, start
 from queries.engine import LIST, Store
 from queries.errors import StoreError
+from queries.organizations import unknown_organizations, unknown_project
 from queries.owner import create_database, open_engine, owning
-from queries.principals import unknown_organizations, unknown_project
 from queries.scope import Reach, is_storable
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The organizations and projects someone may choose from."""
+"""The organizations and projects someone may choose from, and whether there is one of some id."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from queries import schema
 from queries.engine import LIST
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause, Select
+    from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
     from queries.scope import Scope
 
@@ -89,3 +89,17 @@ class Projects:
             .order_by(projects.c.name, projects.c.id)
             .limit(SHOWN)
         )
+
+
+def unknown_organizations(connection: Connection, orgs: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the ids that name no organization of this store, in their own order."""
+    table = schema.organizations
+    known = set(connection.scalars(select(table.c.id).where(table.c.id.in_(orgs))))
+    return tuple(org for org in orgs if org not in known)
+
+
+def unknown_project(connection: Connection, org: str, project: str) -> bool:
+    """Whether an organization has no project of this id."""
+    table = schema.projects
+    found = connection.scalar(select(table.c.id).where(table.c.org_id == org, table.c.id == project))
+    return found is None

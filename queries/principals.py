@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from queries import own_schema, schema
+from queries import own_schema
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -82,20 +82,6 @@ def granted_roles(connection: Connection) -> tuple[GrantedRole, ...]:
         select(table.c.name, table.c.role, table.c.orgs, table.c.granted_at).order_by(table.c.name)
     )
     return tuple(GrantedRole(row.name, row.role, _orgs(row.orgs), row.granted_at) for row in rows)
-
-
-def unknown_organizations(connection: Connection, orgs: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the ids that name no organization of this store, in their own order."""
-    table = schema.organizations
-    known = set(connection.scalars(select(table.c.id).where(table.c.id.in_(orgs))))
-    return tuple(org for org in orgs if org not in known)
-
-
-def unknown_project(connection: Connection, org: str, project: str) -> bool:
-    """Whether an organization has no project of this id."""
-    table = schema.projects
-    found = connection.scalar(select(table.c.id).where(table.c.org_id == org, table.c.id == project))
-    return found is None
 
 
 def _orgs(stored: list[str] | None) -> tuple[str, ...] | None:
