@@ -26,6 +26,7 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     if one is None:
         drift_messages.unknown_alert()
         return
+    triage.told(found, one, principal)
     alert.statements(found, one)
     triage.panel(found, one, principal)
     alert.facts(found, one)

@@ -108,8 +108,8 @@ CHECKS = (
         "never", "Never retrieved", "never", "settled", 0.30, 0.60,
         "active observations older than 7 days, never accessed and in no logged retrieval, whatever the window ÷ those "
         "older than 7 days",
-        "Ask the Inspector's Why not? about some of them: if they are unreachable mend vectors or tags, if they are "
-        "noise let agents write less.",
+        "Top observations lists them. Ask the Inspector's Why not? about some: if they are unreachable mend vectors or "
+        "tags, if they are noise let agents write less.",
     ),
     Check(
         "stale", "Stale", "stale", "kept", 0.20, 0.40,
@@ -133,7 +133,7 @@ CHECKS = (
     Check(
         "integrity", "Permutation integrity", "sound", "retrievals", 0.95, 0.80,
         "retrievals logged whole, each observation once, every score finite ÷ retrievals of the window",
-        "Something writes the log twice, or scores that are no numbers: open such retrievals from Feedback Impact.",
+        "Something writes the log twice, or scores that are no numbers: Runs and writers says who writes it.",
         best=1.0, worst=0.0,
     ),
     Check(

@@ -61,12 +61,12 @@ def steps(found: Drift, one: Listed | None) -> None:
         listed = one is not None and one.fingerprint in names
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
         st.caption(f"alert {number(place)} of {number(len(names))}" if listed else "not in the list as filtered")
+        if one is not None:
+            st.text(state_of(one, found))
 
 
 def panel(found: Drift, one: Listed, principal: Principal) -> None:
     """Where the alert stands, the decisions someone may take, and what was decided before."""
-    decides = principal.may("operator") and found.kept.triage and may_write()
-    _told(found, one, decides=decides)
     triage = one.triage
     st.text(_stands(one, found))
     earlier = found.earlier.get((one.older.id, one.newer.id))
@@ -80,7 +80,7 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
         st.text(f"Note: {triage.note}")
     if not principal.may("operator"):
         messages.triage_needs_an_operator()
-    elif not decides:
+    elif not _decides(found, principal):
         messages.triage_read_only(found.kept)
     else:
         _decide(found, one, principal)
@@ -204,13 +204,20 @@ def decide(
     return change_as_operator(org, change, "Nothing was saved")
 
 
-def _told(found: Drift, one: Listed, *, decides: bool) -> None:
-    """What became of the last decision, and a way back from it while it is the last."""
+def _decides(found: Drift, principal: Principal) -> bool:
+    return principal.may("operator") and found.kept.triage and may_write()
+
+
+def told(found: Drift, one: Listed, principal: Principal) -> None:
+    """What became of the last decision, and a way back from it while it is the last.
+
+    Beside the way to the next one, because a key decides wherever the page was scrolled to.
+    """
     fingerprint, outcome, before = st.session_state.get(TOLD, (None, None, None))
     if outcome is None or fingerprint != one.fingerprint:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        undoable = decides and outcome.kind == "applied" and one.triage.version == before.version + 1
+        undoable = _decides(found, principal) and outcome.kind == "applied" and one.triage.version == before.version + 1
         ALERTS.get(outcome.kind, st.error)(outcome.sentence, width=240 if undoable else "stretch")
         if undoable:
             st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), before))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import streamlit as st
 
 from analysis.health.change import worst_first
@@ -11,8 +12,12 @@ from controls.health import advice
 from controls.health.advice import Advice
 from controls.health.words import SIGNS, change, passage, shown, since
 from controls.links import go
+from controls.loading import load
 from controls.messages import left_out, number, window_before
+from queries.errors import LACKING, StoreError
 from queries.flags.registry import FLAGS
+from queries.flags.states import Features, flag_states
+from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared
@@ -28,14 +33,15 @@ WAYS: dict[str, Way] = {
     "misled": ("health.py", "What misled them", {"part": "top", "kind": "misleading"}),
     "empty": ("health.py", "What reaches agents", {"part": "coverage"}),
     "duplicates": ("corroboration.py", "Who says the same", {}),
-    "never": ("health.py", "What reaches agents", {"part": "coverage"}),
+    "never": ("health.py", "What nothing retrieved", {"part": "top", "kind": "never"}),
     "stale": ("health.py", "What reaches agents", {"part": "coverage"}),
     "collapsed": ("health.py", "Lowest weights", {"part": "top", "kind": "lowest"}),
     "coverage": ("health.py", "Who writes the log", {"part": "runs"}),
-    "integrity": ("feedback_impact.py", "The retrievals themselves", {}),
+    "integrity": ("health.py", "Who writes the log", {"part": "runs"}),
     "lost": ("health.py", "Who writes the log", {"part": "runs"}),
 }
 BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
+OFF = "Weighting is off here: since when, and why"
 
 
 def sentence(memory: HealthAnswers, scope: Scope) -> None:
@@ -53,15 +59,30 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
         st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure)}")
         longer = LONGER.get(scope.days)
         back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
-        _ways([*back, *_steered(memory, scope), *_led(unsure, WAYS)])
+        _ways([*back, *_steered(memory, scope), *_led(unsure, WAYS | _unweighted(scope))])
         return
     told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
     more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
     st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared, unsure)}")
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
-    ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else {})
+    ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
     _ways([*steered, *_led([*worse[:NAMED], *unsure], ways)])
+
+
+def _unweighted(scope: Scope) -> dict[str, Way]:
+    """Where one organization's weighting is off, Feedback Impact has nothing to compare: the flag leads on instead."""
+    if scope.org is None:
+        return {}
+    try:
+        stored = load(Features(scope)).frames[0]["features"]
+    except StoreError as error:
+        if error.kind not in LACKING:
+            raise
+        return {}
+    states = [flag_states(None if pd.isna(found) else found) for found in stored]
+    off = any(state.malformed is None and state.state(WEIGHTING_OFF) == "on" for state in states)
+    return {"accepted": ("feature_flags.py", OFF, {"target": scope.org, "flag": WEIGHTING_OFF})} if off else {}
 
 
 def _led(told: list[Compared], ways: dict[str, Way]) -> list[Way]:
@@ -104,7 +125,8 @@ def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
     if accepted.meaning not in ("same", "better", "chance") or accepted in unsure:
         return open_
     chance = ", which chance alone explains" if accepted.meaning == "chance" else ""
-    return f" Sessions accepted {passage(accepted)}{chance}.{open_}"
+    better = "Better: sessions" if accepted.meaning == "better" else "Sessions"
+    return f" {better} accepted {passage(accepted)}{chance}.{open_}"
 
 
 def to_do(memory: HealthAnswers, scope: Scope) -> None:

@@ -1,4 +1,4 @@
-"""Single memories to look at: trusted most, least, misleading, outdated, said by one alone."""
+"""Single memories to look at: trusted most, least, misleading, outdated, said by one alone, never retrieved."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ KINDS: dict[str, str] = {
     "misleading": "Misleading",
     "outdated": "Outdated",
     "alone": "Low corroboration",
+    "never": "Never retrieved",
 }
 TO_DO = {
     "highest": "What feedback trusts most among the window's retrievals. Weights start at 1 and are lowered by "
@@ -36,6 +37,8 @@ TO_DO = {
     "verdict takes it off the list, a snooze until its day.",
     "alone": "Retrieved most while the last aggregation pass found nobody else who says it. Ask whether it is true: "
     "one voice can be wrong without anyone noticing.",
+    "never": "Older than a week, and no retrieval has ever found it; the newest first. Open one, and in the Inspector "
+    "ask a question that it answers: Why not? names the gate that keeps it out.",
 }
 NOTHING = {
     "highest": "Nothing was retrieved in this window.",
@@ -44,6 +47,7 @@ NOTHING = {
     "outdated": "No aggregation pass found a newer contradiction of anything that was retrieved in this window, or all "
     "of them are settled or snoozed in Drift Alerts.",
     "alone": "Nothing that was retrieved stands alone, or no aggregation pass has finished yet.",
+    "never": "All that is older than a week has been retrieved.",
 }
 WHEN = "D MMM YYYY"
 NARROW = links.Heading(width=60)

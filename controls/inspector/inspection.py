@@ -212,7 +212,7 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
         shown = shown.drop(columns=["logged", "given"])
     st.dataframe(
         shown, hide_index=True, key="list", row_height=ROW, column_config=_columns(tuple(rows["id"]), exact=exact),
-        height="content" if len(shown) <= WHOLE else ROW * WHOLE,
+        height="content" if len(shown) <= WHOLE else ROW * WHOLE, placeholder=messages.MISSING,
     )  # fmt: skip
     if logged is not None:
         _lost(found, logged)

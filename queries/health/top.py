@@ -1,4 +1,4 @@
-"""The observations most worth a look: highest and lowest weight, misleading, outdated, and said by one voice alone."""
+"""The observations most worth a look: highest and lowest weight, misleading, outdated, alone, never retrieved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from queries import own_schema, schema
 from queries.drift.triage import keeps_older, of_alert
 from queries.engine import AGGREGATE
-from queries.health.retrieved import by_anyone
+from queries.health.retrieved import by_anyone, with_last_retrieval
+from queries.health.stored import SETTLED
 from queries.moments import datable
 from queries.organizations import shown_name
 from queries.scores import is_finite
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from queries.scope import Scope
 
-Kind = Literal["highest", "lowest", "misleading", "outdated", "alone"]
+Kind = Literal["highest", "lowest", "misleading", "outdated", "alone", "never"]
 SHOWN = 25
 LONGEST_TEXT = 500
 
@@ -55,7 +56,7 @@ class TopObservations:
     *highest*, *lowest*: retrieved in the window, by weight. *misleading*: named so by the diagnostics of most sessions.
     *outdated*: the older side of a contradiction that the last pass found, still retrieved, unless triage dismissed
     the alert, found the older right or put it off. *alone*: retrieved most while the last pass found nobody else who
-    says it.
+    says it. *never*: what ``Usage`` counts as never retrieved, the newest first.
     """
 
     scope: Scope
@@ -67,8 +68,8 @@ class TopObservations:
     def statement(self) -> Select[Any]:
         """Only what the kind needs is joined, so that a store without passes or diagnostics has the others."""
         table, orgs = schema.observations, schema.organizations
-        used = self._used()
-        source = table.join(orgs, orgs.c.id == table.c.org_id).outerjoin(used, _same(used, table))
+        used, placed, last = self._used(), *self._placed()
+        source = placed.join(orgs, orgs.c.id == table.c.org_id).outerjoin(used, _same(used, table))
         retrieved = func.coalesce(used.c.retrieved, 0)
         sessions: ColumnElement[Any] = cast(null(), BigInteger)
         helped: ColumnElement[Any] = cast(null(), BigInteger)
@@ -105,6 +106,8 @@ class TopObservations:
             # written after the pass: nothing is known of it yet
             chosen = and_(retrieved > 0, voices <= 1, table.c.created_at <= passes.c.started_at)
             order = (retrieved.desc(), case((finite, weight)).desc().nulls_last())
+        elif self.kind == "never":
+            chosen, order = and_(self._unread(), last.is_(None)), (table.c.created_at.desc(),)
         return (
             select(
                 table.c.id,
@@ -127,6 +130,16 @@ class TopObservations:
             .order_by(*order, table.c.id)
             .limit(SHOWN)
         )
+
+    def _placed(self) -> tuple[FromClause, ColumnElement[Any]]:
+        """Observations, for the one list that needs it beside when the log last had each."""
+        if self.kind != "never":
+            return schema.observations, null()
+        return with_last_retrieval(schema.observations, self.scope, self.shape, self.scope.until, self._unread())
+
+    def _unread(self) -> ColumnElement[bool]:
+        table = schema.observations
+        return and_(table.c.created_at < self.scope.until - SETTLED, table.c.last_accessed_at.is_(None))
 
     def _used(self) -> CTE:
         """Retrievals of the window by observation, whoever made them; counted for the scope's own alone."""

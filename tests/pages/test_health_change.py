@@ -173,7 +173,7 @@ class TestSentence:
         add_sessions(owner, 40, 20, 80)
         add_sessions(owner, 5, 80, 20)
         with health(address, org="org_a") as test:
-            assert "Sessions accepted 20 % → 80 %." in said(test)
+            assert "Better: sessions accepted 20 % → 80 %." in said(test)
             assert table(test, "checks").set_index("check").loc["Sessions accepted", "change"] == "▲ +60 pt better"
 
     def test_without_a_past_nothing_is_compared(self, address: str, owner: Owner) -> None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controls.health.change import OFF
 from tests import sample
 from tests.health_store import NOW
 from tests.pages.test_health import health
 from tests.pages.test_health_change import add_sessions
+from tests.pages.test_inspector import param
 
 if TYPE_CHECKING:
     import psycopg
@@ -67,3 +69,22 @@ def test_changes_are_counted_in_their_windows_however_many_there_are(address: st
     with health(address, org="org_a", window="custom", **then) as test:
         assert not test.exception
         assert f"Since {NOW - 108 * DAY:%-d %b}: weighting off" in [button.label for button in test.button]
+
+
+def test_where_weighting_is_off_the_flag_leads_on_instead_of_a_page_without_a_comparison(
+    address: str, owner: Owner
+) -> None:
+    """It was turned long before both windows, so that no change of these days names it."""
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 10, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    with health(address, org="org_a", window="7d") as test:
+        labels = [button.label for button in test.button]
+    assert "How sessions ended" in labels
+    assert OFF not in labels
+    owner.execute("""update organizations set features = '{"feedback_weighting_disabled": true}'""")
+    with health(address, org="org_a", window="7d") as test:
+        (button,) = [button for button in test.button if button.label == OFF]
+        assert "How sessions ended" not in [each.label for each in test.button]
+        button.click().run()
+        assert (param(test, "target"), param(test, "flag")) == ("org_a", "feedback_weighting_disabled")
