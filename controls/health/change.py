@@ -54,11 +54,11 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
         st.caption(f"Nothing was stored or logged in {period}, so no change can be told.")
         return
     worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
+    longer = LONGER.get(scope.days)
+    back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
     if not worse:
         said = ":orange[≈] Nothing is certain to have got worse" if unsure else ":green[●] Nothing got noticeably worse"
         st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure)}")
-        longer = LONGER.get(scope.days)
-        back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
         _ways([*back, *_steered(memory, scope), *_led(unsure, WAYS | _unweighted(scope))])
         return
     told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
@@ -67,7 +67,8 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
     ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
-    _ways([*steered, *_led([*worse[:NAMED], *unsure], ways)])
+    # what is too few to tell in these days may be told in more
+    _ways([*steered, *(back if unsure else []), *_led([*worse[:NAMED], *unsure], ways)])
 
 
 def _unweighted(scope: Scope) -> dict[str, Way]:

@@ -24,11 +24,11 @@ def got_worse(visit: Visit, url: str, shoot: Shoot) -> None:
     """Quillworks Press says that its agents' memory got worse."""
     page = visit.open(f"{url}/health?org=org_quillworks&window=7d")
     page.get_by_text(re.compile("orse than in the 7 days before")).wait_for()
-    page.get_by_role("radio", name="30d").click()
+    page.get_by_role("button", name="Compare the last 30 days").click()
     page.get_by_text("Worse than in the 30 days before").wait_for()
     shoot(visit.settled(), 1)
     page.get_by_role("button", name="What misled them").click()
-    page.get_by_text("Named as misleading by the diagnostics").wait_for()
+    page.get_by_text("Named as misleading by diagnostics").wait_for()
     shoot(visit.settled(), 2)
     page.get_by_role("button", name=re.compile("weighting off")).click()
     page.get_by_text("Revert this change").wait_for(timeout=LONG)
