@@ -19,11 +19,13 @@ cell, opened, part = filters.chosen_cell(), filters.opened_retrieval(), filters.
 found = ask(chosen, cell, part, opened)
 messages.ignored_in_link(filters.ignored())
 
+ended = outcomes.compared(found) if part == "outcomes" else None
 trust.strip(findings.trust_of(found, chosen.shape))
 if found.now["retrievals"]:
     findings.finding(found.now, chosen.top, found.about)
     measures.head(found.days, found.now, found.then, chosen.top, found.about)
     messages.compared(found.then["retrievals"], scope.days, " Lines are by day.")
+    outcomes.in_short(ended)
 elif chosen.filters.narrow:
     messages.nothing_left("retrievals")
 else:
@@ -77,8 +79,7 @@ if found.now["comparable"]:
     elif part == "measures":
         st.caption(findings.flips(found.now, found.about))
         measures.table(found.days, found.now, found.then, chosen.top)
-    elif part == "outcomes" and found.part is not None:
-        ended = outcomes.compared(found.part)
+    elif ended is not None:
         if bars := outcomes.bars(ended):
             figure = outcome_mix(bars, outcomes.finding(ended))
             st.plotly_chart(

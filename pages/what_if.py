@@ -62,6 +62,9 @@ def main(scope: Scope) -> None:
             draw_map(settings, scope)
         st.caption(glossary.REPLAY)
     if found is not None:
+        if knobs.PANEL.value == "outcomes":
+            with top:
+                outcome_ladder.in_short(loading.ladder(scope))
         draw_panel(*found, scope)
         knobs.show_command(settings, scope)
 

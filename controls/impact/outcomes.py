@@ -13,6 +13,7 @@ from controls.messages import counted, number
 
 if TYPE_CHECKING:
     from analysis.impact import OutcomeMix
+    from controls.impact.answers import Impact
 
 SIDES = ("feedback changed the block", "feedback kept the block")
 CAVEAT = (
@@ -26,12 +27,14 @@ DRAWN = (
 )
 
 
-def compared(counts: pd.DataFrame) -> OutcomeComparison:
-    """How sessions ended on both sides; drawn once, so that title and bars agree."""
+def compared(found: Impact) -> OutcomeComparison | None:
+    """How sessions ended on both sides, drawn once, so that titles and bars agree; none without a comparable order."""
+    if found.part is None or not found.now["comparable"]:
+        return None
     return compare_outcomes(
         {
             (bool(changed), None if pd.isna(outcome) else str(outcome)): int(sessions)
-            for changed, outcome, sessions in counts.itertuples(index=False)
+            for changed, outcome, sessions in found.part.itertuples(index=False)
         }
     )
 
@@ -60,6 +63,12 @@ def _open(mix: OutcomeMix) -> str:
 
 def _collecting(mix: OutcomeMix) -> str:
     return f": collecting data, {FLOOR} are needed before shares are shown" if mix.shares is None else ""
+
+
+def in_short(found: OutcomeComparison | None) -> None:
+    """What the comparison says in a line on top, for whoever came for it; nothing where another part is shown."""
+    if found is not None:
+        st.text(f"{finding(found)}. Outcomes, below the list, has the rest.")
 
 
 def finding(found: OutcomeComparison) -> str:

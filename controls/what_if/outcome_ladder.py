@@ -38,6 +38,15 @@ def ladder(replayed: Coverage, found: Outcomes, beyond: Reweighted) -> None:
         _estimate(beyond.estimate)
 
 
+def in_short(found: Outcomes) -> None:
+    """What happened around a switch in a line on top: whoever came for it would take the replay's figures for that."""
+    tried = ((found.weighting, "weighting"), (found.boost, "the boost"))
+    told = [_finding(each.experiment, what) for each, what in tried if each.experiment is not None]
+    st.text(
+        f"{'; '.join(told) or 'No switch of a flag to compare outcomes around'}. Outcomes, below the map, has the rest."
+    )
+
+
 def _switched(found: Switched, what: str) -> None:
     if found.experiment is None:
         st.caption(found.why_none or MISSING)
@@ -47,12 +56,11 @@ def _switched(found: Switched, what: str) -> None:
 
 def _experiment(found: NaturalExperiment, what: str) -> None:
     moved, before = found.effect, found.before_it
-    state = "on" if found.to else "off"
     st.plotly_chart(
         around_the_switch(
             pd.DataFrame([vars(week) for week in found.weeks]),
             found.switched_at,
-            f"Accepted sessions {_points(moved)} after {what} went {state}",
+            _finding(found, what),
         ),
         key=f"switch_{what}",
         config=QUIET,
@@ -64,6 +72,10 @@ def _experiment(found: NaturalExperiment, what: str) -> None:
         + (": **it was moving already, so the switch need not be the cause.**" if trending else ", no clear trend.")
         + " Intervals resample whole sessions. Whatever else changed at that time is in the difference too."
     )
+
+
+def _finding(found: NaturalExperiment, what: str) -> str:
+    return f"Accepted sessions {_points(found.effect)} after {what} went {'on' if found.to else 'off'}"
 
 
 def _estimate(found: Estimate) -> None:

@@ -336,6 +336,8 @@ class TestParts:
         assert "1 session where feedback changed the block: collecting data, 30 are needed" in said(opened)
         assert "1 session where feedback kept the block, and 1 without an outcome yet: collecting data" in said(opened)
         assert len(titles(opened)) == 2
+        told = "Collecting data: too few sessions to compare. Outcomes, below the list, has the rest."
+        assert told in [text.value for text in opened.text]
 
     @at(part="measures")
     def test_all_measures_have_a_trend_and_all_digits(self, opened: AppTest) -> None:

@@ -181,6 +181,8 @@ def test_other_lists(page: Any, panel: str, columns: set[str]) -> None:  # noqa:
 
 def test_outcomes_say_what_cannot_be_said(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", show="outcomes")
+    told = "No switch of a flag to compare outcomes around. Outcomes, below the map, has the rest."
+    assert told in [text.value for text in test.text]
     said = " ".join(line.value for line in test.markdown)
     assert "Rank effects, for 66.7 % of the logged retrievals" in said
     assert "Not estimable." in said
