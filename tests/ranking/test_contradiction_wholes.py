@@ -1,13 +1,23 @@
 """What a text claims, put together from its sentences, against reading the text as a whole."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ranking.contradictions.claim import Neighbours
 from ranking.contradictions.claims import Read, claims_of
 from ranking.contradictions.opposition import DEFAULT_PAIRS, compiled
 from ranking.contradictions.sentences import read_sentences
 from ranking.contradictions.wholes import Wholes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ranking.contradictions.claim import Word
 
 PIECES = (
     "The cart service", "listens on port", "8080", "is not", "enabled", "uses", "Redis", "and keeps logs for", "2-3",
@@ -31,12 +41,26 @@ def _claimed(read: Read) -> list[tuple[object, ...]]:
     def span(start: int, end: int, place: int) -> tuple[int, int]:
         return (start + place, end + place)
 
+    def said(words: Mapping[str, Word], place: int) -> list[tuple[object, ...]]:
+        return [(word.key, *span(word.start, word.end, place), *word[3:]) for word in words.values()]
+
+    def beside(part: object, place: int) -> object:
+        """What a slot says besides its value; words next to it have spans, too."""
+        return (said(part.words, place), part.values) if isinstance(part, Neighbours) else part
+
     return [
         (
             span(*claim.span, place),
-            [(word.key, *span(word.start, word.end, place), *word[3:]) for word in claim.words.values()],
-            [(slot.value.key, *span(slot.value.start, slot.value.end, place), *slot[1:]) for slot in claim.slots],
-            [(key, span(*said, place)) for key, said in claim.said.items()],
+            said(claim.words, place),
+            [
+                (
+                    slot.value.key,
+                    *span(slot.value.start, slot.value.end, place),
+                    *(beside(each, place) for each in slot[1:]),
+                )
+                for slot in claim.slots
+            ],
+            [(key, span(*spoken, place)) for key, spoken in claim.said.items()],
             claim.cue and (*span(claim.cue.start, claim.cue.end, place), *claim.cue[2:]),
             [span(*denied, place) for denied in claim.negation],
             *(claim.sequence, claim.retired, claim.instead, claim.asks, claim.marks, claim.scopes, claim.times),
@@ -47,6 +71,7 @@ def _claimed(read: Read) -> list[tuple[object, ...]]:
 
 
 @given(texts)
+@example("The cart service. 30 days The cart service ")
 def test_a_text_claims_what_its_sentences_claim(text: str) -> None:
     assert _claimed(_from_sentences(text)) == _claimed(claims_of(text))
 
