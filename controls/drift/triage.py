@@ -60,9 +60,10 @@ def steps(found: Drift, one: Listed | None) -> None:
         names = [each.fingerprint for each in found.listed]
         listed = one is not None and one.fingerprint in names
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
-        st.caption(f"alert {number(place)} of {number(len(names))}" if listed else "not in the list as filtered")
+        where = f"alert {number(place)} of {number(len(names))}" if listed else "not in the list as filtered"
+        st.caption(where, width="content")
         if one is not None:
-            st.text(state_of(one, found))
+            st.text(state_of(one, found), width="content")
 
 
 def panel(found: Drift, one: Listed, principal: Principal) -> None:
