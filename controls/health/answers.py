@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from queries.scope import Scope
     from queries.shape import LogShape
 
+TURNED = 3  # changes of flags that are named
+
 
 @dataclass(frozen=True, eq=False)
 class HealthAnswers:
@@ -99,7 +101,7 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "outcomes": Ended(before),
         "diagnostics": Misled(before),
         "blocks": Blocks(before),
-        "steered": FlagsTurned(replace(scope, since=before.since)),  # in either window
+        "steered": FlagsTurned(replace(scope, since=before.since), TURNED),  # in either window
     }
     if log.created_at:
         asked["usage"] = EarlierUsage(scope, log, stored)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Way = tuple[str, str, dict[str, str]]
 LONGER = {7: 30, 30: 90}  # days: what came slowly shows in a longer window
 NAMED = 3  # measures in the sentence; more would be a table
+BRIEF = timedelta(hours=1)  # a flag that was turned back sooner was tried, or turned by mistake
 # Measure: page, what its link says, and what the address says there.
 WAYS: dict[str, Way] = {
     "accepted": ("feedback_impact.py", "How sessions ended", {"part": "outcomes"}),
@@ -104,17 +106,22 @@ def _ways(ways: list[Way]) -> None:
 
 
 def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
+    """The changes of flags that held longest in either window; one that was soon undone explains little."""
     if "steered" not in memory.earlier.frames:
         return []
     known = {flag.name: flag for flag in FLAGS}
+    turned = list(memory.earlier.frames["steered"].itertuples(index=False))
+    count = turned[0].changes if turned else 0
+    if scope.org is None and count > 1:
+        return [("feature_flags.py", f"{number(count)} changes of flags in these days", {})]
     where = "" if scope.org is not None else " in one organization"
     ways: list[Way] = []
-    for changes, id_, flag, new, at in memory.earlier.frames["steered"].itertuples(index=False):
-        if changes > 1:
-            ways.append(("feature_flags.py", f"{number(changes)} changes of flags in these days", {}))
-        elif flag in known:
-            told = f"Since {at:%-d %b}: {known[flag].effect(new)}{where}"
-            ways.append(("feature_flags.py", told, {"change": str(id_)}))
+    for _, id_, flag, new, at, next_at in turned:
+        if flag in known and (pd.isna(next_at) or next_at - at >= BRIEF):
+            while_ = f"Since {at:%-d %b}" if pd.isna(next_at) else f"{at:%-d %b} to {next_at:%-d %b}"
+            ways.append(("feature_flags.py", f"{while_}: {known[flag].effect(new)}{where}", {"change": str(id_)}))
+    if count > len(ways):
+        ways.append(("feature_flags.py", f"All {number(count)} changes of flags in these days", {}))
     return ways
 
 

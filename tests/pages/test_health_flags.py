@@ -29,12 +29,11 @@ def address(cluster: Cluster, store_database: str) -> str:
     return cluster.plain_url("dash_read", store_database)
 
 
-def turn_flag(owner: Owner, old: str, new: str, *, days_ago: int) -> None:
+def turn_flag(owner: Owner, old: str, new: str, *, days_ago: int, flag: str = "feedback_weighting_disabled") -> None:
     owner.execute(
         """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor, source,
-             changed_at) values ('org_a', gen_random_uuid(), 'feedback_weighting_disabled', %s, %s, 'r', 'a', 'demo',
-             %s)""",
-        (old, new, NOW - days_ago * DAY),
+             changed_at) values ('org_a', gen_random_uuid(), %s, %s, %s, 'r', 'a', 'demo', %s)""",
+        (flag, old, new, NOW - days_ago * DAY),
     )
 
 
@@ -52,7 +51,26 @@ def test_a_flag_that_was_turned_meanwhile_is_linked(address: str, owner: Owner) 
         assert not [button for button in test.button if "weighting off" in button.label]
     turn_flag(owner, "true", "absent", days_ago=32)
     with health(address, org="org_a") as test:
+        labels = [button.label for button in test.button]
+    assert f"Since {NOW - 32 * DAY:%-d %b}: weighting on (default)" in labels
+    assert f"{NOW - 33 * DAY:%-d %b} to {NOW - 32 * DAY:%-d %b}: weighting off" in labels
+    assert not [label for label in labels if "changes of flags" in label]
+    with health(address) as test:
         assert "2 changes of flags in these days" in [button.label for button in test.button]
+
+
+def test_a_change_that_held_is_named_whatever_was_tried_since(address: str, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 40, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=33)
+    for flag_states in (("absent", "true"), ("true", "absent"), ("absent", "true"), ("true", "absent")):
+        turn_flag(owner, *flag_states, days_ago=0, flag="corroboration_boost_enabled")
+    with health(address, org="org_a") as test:
+        assert test.button(key="way_0").label == f"Since {NOW - 33 * DAY:%-d %b}: weighting off"
+        assert "All 5 changes of flags in these days" in [button.label for button in test.button]
+        test.button(key="way_0").click().run()
+        assert param(test, "change") == "1"
 
 
 def test_changes_are_counted_in_their_windows_however_many_there_are(address: str, owner: Owner) -> None:
@@ -64,11 +82,13 @@ def test_changes_are_counted_in_their_windows_however_many_there_are(address: st
     for number in range(60):
         turn_flag(owner, *(("true", "absent") if number % 2 else ("absent", "true")), days_ago=3)
     with health(address, org="org_a") as test:
-        assert "60 changes of flags in these days" in [button.label for button in test.button]
+        assert "All 60 changes of flags in these days" in [button.label for button in test.button]
     then = {"from": f"{NOW - 110 * DAY:%Y-%m-%d}", "to": f"{NOW - 101 * DAY:%Y-%m-%d}"}
     with health(address, org="org_a", window="custom", **then) as test:
         assert not test.exception
-        assert f"Since {NOW - 108 * DAY:%-d %b}: weighting off" in [button.label for button in test.button]
+        assert f"{NOW - 108 * DAY:%-d %b} to {NOW - 3 * DAY:%-d %b}: weighting off" in [
+            button.label for button in test.button
+        ]
 
 
 def test_where_weighting_is_off_the_flag_leads_on_instead_of_a_page_without_a_comparison(

@@ -88,23 +88,34 @@ class TestHistory:
         assert set(store.ask(StandingChanges(scope(MINE)))["org_id"]) == {"org_a"}
 
     @pytest.mark.parametrize(("first", "last"), [(25, 0), (200, 0), (61, 35), (60, 30), (5, 4), (500, 400)])
-    def test_the_newest_of_a_window_and_how_many_it_has(
-        self, store: Store, owner: Owner, made: list[tuple[int, str, str, str, str]], first: int, last: int
+    @pytest.mark.parametrize("size", [1, 3])
+    def test_what_held_longest_in_a_window_and_how_many_it_has(  # noqa: PLR0917 - fixtures
+        self,
+        store: Store,
+        owner: Owner,
+        made: list[tuple[int, str, str, str, str]],
+        first: int,
+        last: int,
+        size: int,
     ) -> None:
-        """Days ago; a window holds its first moment and not its last."""
+        """Days ago; a window holds its first moment and not its last, and what still stands holds to its end."""
         assert made
         window = Scope(EVERYTHING, NOW - timedelta(days=first), NOW - timedelta(days=last))
+        rows = owner.execute("select id, org_id, flag, new_state, changed_at from rankscope.flag_changes").fetchall()
+        spoken = {"true": "on", "false": "off", "absent": "absent"}
         for asked in (window, replace(window, org="org_b"), replace(window, reach=MINE)):
-            rows = owner.execute("select id, org_id, flag, changed_at from rankscope.flag_changes").fetchall()
             mine = "org_b" if asked.org else "org_a" if asked.reach == MINE else None
-            inside = sorted(
-                (at, id_, flag)
-                for id_, org, flag, at in rows
-                if window.since <= at < window.until and mine in (None, org)
-            )
-            found = store.ask(FlagsTurned(asked))
-            expected = [(len(inside), inside[-1][1], inside[-1][2], "on", inside[-1][0])] if inside else []
-            assert list(found.itertuples(index=False, name=None)) == expected
+            inside = []
+            for id_, org, flag, new, at in rows:
+                if window.since <= at < window.until and mine in (None, org):
+                    after = [
+                        then for other, *same, _, then in rows if same == [org, flag] and (then, other) > (at, id_)
+                    ]
+                    held = min([*after, window.until]) - at
+                    inside.append((-held, -id_, (id_, flag, spoken[new], at, min(after, default=None))))
+            expected = [(len(inside), *told) for _, _, told in sorted(inside)[:size]]
+            found = store.ask(FlagsTurned(asked, size)).astype(object)
+            assert list(found.where(found.notna(), None).itertuples(index=False, name=None)) == expected
 
     def test_an_opened_entry_knows_what_came_after_it(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a", "Acme")
