@@ -47,11 +47,15 @@ class Knob:
         widget: Callable[..., object],
         *,
         also: Callable[[], object] | None = None,
+        chosen: bool = True,
         **more: Any,  # noqa: ANN401 - the widget's own options
     ) -> str:
-        """Draw it at its value and return that; what is chosen goes into the address, and ``also`` is called."""
+        """Draw it at its value and return that; what is chosen goes into the address, and ``also`` is called.
+
+        With ``chosen`` false the value that is silent is not shown as chosen, and is said once it is.
+        """
         key = f"pick_{self.name}"
-        st.session_state[key] = self.value
+        st.session_state[key] = self.value if chosen else self.understood
         widget(
             self.label, self.options, key=key, on_change=self._picked, args=(also,), help=self.explained or None, **more
         )

@@ -90,19 +90,24 @@ class Gate:
 
 def gates(found: Shadow) -> tuple[Gate, ...]:
     """The conditions, in the order in which they are worth looking at."""
-    count, boosted = found.judged, found.boosted
-
-    def share(part: float | None, whole: int) -> float | None:
-        return None if part is None or not whole else part / whole
-
-    flips = share(100 * (found.entered + found.left), count)
     return (
-        Gate(REPLAYED, float(count), ENOUGH, at_least=True),
-        Gate("flips per 100 retrievals", flips, MOST_FLIPS, at_least=False),
-        Gate("top 5 kept", share(count - found.top_changed, count), LEAST_KEPT, at_least=True),
-        Gate("self-repetition among the boosted", share(found.repeated, boosted), MOST_REPEATED, at_least=False),
-        Gate("disputed among the boosted", share(found.disputed, boosted), MOST_DISPUTED, at_least=False),
+        *gates_of_ranks(found.judged, found.entered + found.left, found.top_changed),
+        Gate("self-repetition among the boosted", _share(found.repeated, found.boosted), MOST_REPEATED, at_least=False),
+        Gate("disputed among the boosted", _share(found.disputed, found.boosted), MOST_DISPUTED, at_least=False),
     )
+
+
+def gates_of_ranks(retrievals: int, flips: int, top_changed: int) -> tuple[Gate, ...]:
+    """Those of them that a preview of the flag measures too, as it replays the same retrievals."""
+    return (
+        Gate(REPLAYED, float(retrievals), ENOUGH, at_least=True),
+        Gate("flips per 100 retrievals", _share(100 * flips, retrievals), MOST_FLIPS, at_least=False),
+        Gate("top 5 kept", _share(retrievals - top_changed, retrievals), LEAST_KEPT, at_least=True),
+    )
+
+
+def _share(part: float | None, whole: int) -> float | None:
+    return None if part is None or not whole else part / whole
 
 
 def verdict(found: tuple[Gate, ...]) -> bool | None:

@@ -10,8 +10,9 @@ import streamlit as st
 from analysis.corroboration.shadow import REPLAYED, Shadow, gates, verdict
 from controls import working
 from controls.corroboration.agreement import documented
+from controls.corroboration.gates import failure, measured
 from controls.corroboration.pictures import SHOWN
-from controls.messages import MISSING, counted, digits, number, percent
+from controls.messages import counted, number, percent
 from controls.scope import scope_address
 from ranking.corroboration import SCALE
 from retrieval.pipelines import BOOST_ON
@@ -31,7 +32,6 @@ NEVER = (
     "The boost is on, but no replayed retrieval was made with it: it was switched on since, the platform has not taken "
     "notice, or this store does not log it. What it does is unknown until such retrievals are logged."
 )
-SHARES = ("top 5 kept", "self-repetition among the boosted", "disputed among the boosted")
 WEEK = 7
 
 
@@ -110,7 +110,7 @@ def _say(go: bool | None, passed: tuple[Gate, ...]) -> None:  # noqa: FBT001 - t
     if go:
         st.success("Go: every gate holds.", icon=":material/check_circle:")
         return
-    failed = "; ".join(_failure(gate) for gate in passed if gate.holds is False)
+    failed = "; ".join(failure(gate) for gate in passed if gate.holds is False)
     unknown = "; ".join(gate.name for gate in passed if gate.holds is None)
     if go is False:
         more = f" Still unknown: {unknown}." if unknown else ""
@@ -121,7 +121,7 @@ def _say(go: bool | None, passed: tuple[Gate, ...]) -> None:  # noqa: FBT001 - t
 
 def _say_on(passed: tuple[Gate, ...]) -> None:
     """The same gates for a boost at work: too few retrievals are no reason to switch it off, only none to keep it."""
-    failed = "; ".join(_failure(gate) for gate in passed if gate.holds is False and gate.name != REPLAYED)
+    failed = "; ".join(failure(gate) for gate in passed if gate.holds is False and gate.name != REPLAYED)
     open_ = "; ".join(gate.name for gate in passed if gate.holds is None or (gate.name == REPLAYED and not gate.holds))
     if failed:
         st.error(
@@ -141,8 +141,8 @@ def _table(passed: tuple[Gate, ...]) -> None:
         pd.DataFrame(
             {
                 "gate": [gate.name[:1].upper() + gate.name[1:] for gate in passed],
-                "measured": [_told(gate.name, gate.value) for gate in passed],
-                "limit": [f"{'≥' if gate.at_least else '≤'} {_told(gate.name, gate.limit)}" for gate in passed],
+                "measured": [measured(gate.name, gate.value) for gate in passed],
+                "limit": [f"{'≥' if gate.at_least else '≤'} {measured(gate.name, gate.limit)}" for gate in passed],
                 "holds": [signs[gate.holds] for gate in passed],
             }
         ),
@@ -157,23 +157,11 @@ def _table(passed: tuple[Gate, ...]) -> None:
     )
 
 
-def _failure(gate: Gate) -> str:
-    """A gate with what was measured and its limit: its name alone reads as if it held."""
-    limit = f"at {'least' if gate.at_least else 'most'} {_told(gate.name, gate.limit)}"
-    return f"{gate.name} ({_told(gate.name, gate.value)}, {limit})"
-
-
-def _told(name: str, value: float | None) -> str:
-    if value is None:
-        return MISSING
-    return f"{100 * value:.3g} %" if name in SHARES else digits(value)
-
-
 def flag_address(scope: Scope, new: str) -> dict[str, str]:
     """Feature flags with the change filled in and previewed on about the same days."""
     days = "7d" if scope.days <= WEEK else "30d"
     window = {name: value for name, value in scope_address().items() if name in ("org", "window") and value != "custom"}
-    return window | {"flag": BOOST_ON, "to": new, "days": days}
+    return window | {"flag": BOOST_ON, "state": new, "days": days}
 
 
 def _ways_on(scope: Scope, *, on: bool) -> None:

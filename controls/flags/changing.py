@@ -33,7 +33,7 @@ MOST = 25  # organizations of one change: each is previewed, confirmed by name a
 WINDOWS = ("7d", "30d")
 LONGEST_STALE = range(1, 3651)
 FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
-NEW = Knob("to", "New state", STATES, "on")
+NEW = Knob("state", "New state", STATES, "on")  # not "to", which is the last day of a window
 WINDOW = Knob("days", "Preview on the last", WINDOWS, "7d")
 STALE, STALE_LABEL = "stale", "Stale after days"
 
@@ -136,9 +136,12 @@ def change(found: list[Organization], view: View) -> None:
     targets = _targets(found)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         flag = FLAG.draw(st.segmented_control, required=True)
-        new = as_state(NEW.draw(st.segmented_control, required=True))
+        new = _new_state(targets, flag)
         days = int(WINDOW.draw(st.segmented_control, required=True).removesuffix("d"))
     known = known_flag(flag)
+    if new is None:
+        flag_messages.choose_another_state(known, len(targets), as_state(NEW.default))
+        return
     st.caption(f"{known.description} Set to {new}, it means: {known.effect(new)}.")
     changing = [org for org in targets if org.malformed is None and org.cells[flag].state != new]
     _left_out(targets, flag, new)
@@ -154,6 +157,15 @@ def change(found: list[Organization], view: View) -> None:
             for org in changing
         ]
         confirm(staged, days)
+
+
+def _new_state(targets: list[Organization], flag: str) -> State | None:
+    """The state to change to; none is proposed where all that are chosen have the one that is silent."""
+    idle = bool(targets) and all(org.malformed is None and org.cells[flag].state == NEW.default for org in targets)
+    if idle and NEW.understood is None:
+        NEW.draw(st.segmented_control, chosen=False)
+        return None
+    return as_state(NEW.draw(st.segmented_control, required=True))
 
 
 def _targets(found: list[Organization]) -> list[Organization]:

@@ -102,7 +102,7 @@ def confirm(staged: list[Staged], days: int) -> None:
                 f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
                 f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
             )
-    link_to_verdict(staged[0].flag, staged[0].new, [each.org_id for each in staged], days)
+    link_to_verdict(staged[0].flag, staged[0].new, {each.org_id: each.preview for each in staged}, days)
     reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
     with st.form("confirm_flags", border=False):
         start = "" if reverted is None else f"Revert of change {reverted}"

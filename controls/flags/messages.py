@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from controls.messages import counted, number
+
+if TYPE_CHECKING:
+    from queries.flags.registry import KnownFlag, State
 
 
 def flags_need_an_operator() -> None:
@@ -15,6 +20,15 @@ def flags_need_an_operator() -> None:
 def choose_an_organization() -> None:
     """A change that has no organization yet."""
     st.caption("Choose one organization or several: rows of the table above, or names here.")
+
+
+def choose_another_state(flag: KnownFlag, count: int, state: State) -> None:
+    """A flag that has the state already which would be proposed."""
+    have = "It is" if count == 1 else f"All {number(count)} chosen have it"
+    st.caption(
+        f"{flag.description} {have} {state} now, which means: {flag.effect(state)}. Choose another state to see what "
+        "it would do."
+    )
 
 
 def targets_left_out(unknown: int, beyond: int, most: int) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from analysis.corroboration.shadow import gates_of_ranks
 from controls import glossary, working
+from controls.corroboration.gates import failure
 from controls.loading import flip_preview
 from controls.messages import MISSING, digits, number, percent
 from controls.scope import last_days_address
@@ -122,17 +124,38 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         },
     )
     st.caption(glossary.FLAG_PREVIEW)
-    link_to_verdict(flag, new, [org.id for org in orgs], days)
+    link_to_verdict(flag, new, {org.id: found[org.id].figures for org in orgs}, days)
 
 
-def link_to_verdict(flag: str, new: State, orgs: list[str], days: int) -> None:
-    """The way to go or no-go on the preview's days, for the one flag that has it, switched on for one organization."""
-    if flag == BOOST_ON and new == "on" and len(orgs) == 1:
-        st.page_link(
-            "corroboration.py",
-            label="Whether that is good enough: go or no-go, gate by gate",
-            icon=":material/rule:",
-            query_params={"org": orgs[0], "show": "shadow"} | last_days_address(days),
+def link_to_verdict(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None], days: int) -> None:
+    """What the preview says of go or no-go and the way to all of it: for the boost, switched on for one organization.
+
+    ``foreseen`` has the figures of each organization that is changed.
+    """
+    if flag != BOOST_ON or new != "on" or len(foreseen) != 1:
+        return
+    ((org, figures),) = foreseen.items()
+    _say_gates(figures)
+    st.page_link(
+        "corroboration.py",
+        label="Whether that is good enough: go or no-go, gate by gate",
+        icon=":material/rule:",
+        query_params={"org": org, "show": "shadow"} | last_days_address(days),
+    )
+
+
+def _say_gates(figures: Mapping[str, Any] | None) -> None:
+    """Three of the five gates are measured by the preview itself; where one of them fails, that decides."""
+    if figures is None or not figures["retrievals"]:
+        return
+    found = gates_of_ranks(figures["retrievals"], figures["entered"] + figures["left"], figures["top_changed"])
+    failed = "; ".join(failure(gate) for gate in found if gate.holds is False)
+    if failed:
+        st.warning(f"No-go on these days. Failed gates: {failed}.", icon=":material/block:")
+    else:
+        st.caption(
+            "The gates that this preview measures hold: enough retrievals, flips, top 5 kept. Who only repeats or is "
+            "disputed among the boosted decides."
         )
 
 

@@ -110,13 +110,13 @@ def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
     if "steered" not in memory.earlier.frames:
         return []
     known = {flag.name: flag for flag in FLAGS}
-    turned = list(memory.earlier.frames["steered"].itertuples(index=False))
-    count = turned[0].changes if turned else 0
+    turned = memory.earlier.frames["steered"]
+    count = 0 if turned.empty else int(turned["changes"].iloc[0])
     if scope.org is None and count > 1:
         return [("feature_flags.py", f"{number(count)} changes of flags in these days", {})]
     where = "" if scope.org is not None else " in one organization"
     ways: list[Way] = []
-    for _, id_, flag, new, at, next_at in turned:
+    for _, id_, flag, new, at, next_at in turned.itertuples(index=False):
         if flag in known and (pd.isna(next_at) or next_at - at >= BRIEF):
             while_ = f"Since {at:%-d %b}" if pd.isna(next_at) else f"{at:%-d %b} to {next_at:%-d %b}"
             ways.append(("feature_flags.py", f"{while_}: {known[flag].effect(new)}{where}", {"change": str(id_)}))

@@ -115,7 +115,7 @@ def test_a_flag_a_state_and_a_window_go_into_the_address_and_survive_a_reload(vi
     expect(page).to_have_url(re.compile(f"flag={BOOST}"))
     visit.settled()
     page.get_by_label("New state").get_by_text("off", exact=True).click()
-    expect(page).to_have_url(re.compile("to=off"))
+    expect(page).to_have_url(re.compile("state=off"))
     visit.settled()
     page.reload()
     visit.settled()
@@ -199,7 +199,7 @@ def test_back_and_forward_make_nothing_again(visit: Visit, server: AppServer, ke
     """FLG-4: also from the page that comes after, and with the confirm open."""
     page = visit.open(f"{server.url}/feature_flags?target=org_f")
     page.get_by_label("New state").get_by_text("off", exact=True).click()
-    expect(page).to_have_url(re.compile("to=off"))
+    expect(page).to_have_url(re.compile("state=off"))
     review(visit)
     page.go_back()
     visit.settled()

@@ -224,7 +224,7 @@ def test_shadow_mode_judges_and_leads_to_the_flag(page: Any) -> None:  # noqa: A
     assert gates.loc["Disputed among the boosted", "limit"] == "≤ 5 %"
     assert any(message.value.startswith("No-go. Failed gates: retrievals replayed (") for message in test.error)
     (link,) = [link for link in test.get("page_link") if "flag change" in link.proto.label]
-    assert link.proto.query_string == "org=org_a&flag=corroboration_boost_enabled&to=on&days=30d"
+    assert link.proto.query_string == "org=org_a&flag=corroboration_boost_enabled&state=on&days=30d"
 
 
 def test_go_or_no_go_is_asked_for_above_the_sweep_and_left_by_choosing_a_picture(page: Any) -> None:  # noqa: ANN401 - a function
@@ -250,7 +250,7 @@ def test_a_boost_that_is_on_is_judged_by_what_it_did(page: Any) -> None:  # noqa
     assert "Of those it changed the order of 100 % and the top 5 of 0 %, and lifted 100 candidates." in told
     assert "Without it 50 observations would lose their place in a memory block, and 50 that it kept out" in told
     ways = [link.proto.query_string for link in test.get("page_link") if "boost" in link.proto.query_string]
-    assert ways == ["org=org_f&flag=corroboration_boost_enabled&to=off&days=30d", "org=org_f&boost=0"]
+    assert ways == ["org=org_f&flag=corroboration_boost_enabled&state=off&days=30d", "org=org_f&boost=0"]
 
 
 def test_a_boost_that_was_never_logged_is_not_judged(page: Any) -> None:  # noqa: ANN401 - a function

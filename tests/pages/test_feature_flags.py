@@ -217,7 +217,7 @@ class TestChange:
         assert audit_rows(owner) == [("absent", "on")]
 
     def test_a_state_that_means_the_same_says_so(self, address: str) -> None:
-        with application(address, target="org_a", to="off") as test:
+        with application(address, target="org_a", state="off") as test:
             opened(test)
         assert test.dataframe[1].value.iloc[0]["note"] == "means the same: no effect on ranking"
 
@@ -307,7 +307,7 @@ class TestHistory:
 
     @pytest.mark.parametrize("nonsense", ["x", "-1", "9" * 5000])
     def test_a_page_and_an_age_that_cannot_be(self, address: str, nonsense: str) -> None:
-        with application(address, before=nonsense, stale=nonsense, flag=nonsense, to=nonsense, days="8d") as test:
+        with application(address, before=nonsense, stale=nonsense, flag=nonsense, state=nonsense, days="8d") as test:
             opened(test)
         head, history = (warning.value for warning in test.warning)
         assert head.startswith("Not understood in this link, and ignored: Flag, New state, Preview on the last, Stale")
