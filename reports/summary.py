@@ -6,10 +6,11 @@ import heapq
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from analysis.drift.alerts import DECIDED, OPEN
+from analysis.drift.figures import AGE_NAMES, age_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,8 +22,7 @@ BANDS = 10  # of severity, ten points each
 SEVERE = 70
 COLUMNS = 45  # what a page's width shows of a series
 STEPS = (1, 7, 28, 91, 364)  # days that one column may stand for
-AGES = ((1, "under a day"), (7, "1 to 7 days"), (30, "8 to 30 days"), (90, "31 to 90 days"))
-OLDEST, UNDATED = "over 90 days", "no date"
+UNDATED = "no date"
 STATES = ("new", "acknowledged", "investigating", "snoozed", "resolved", "false positive")
 
 
@@ -76,7 +76,8 @@ class Summary:
         if alert.newer.created_at is not None:
             self.days[_utc(alert.newer.created_at).toordinal()] += 1
         if alert.triage.state in OPEN:
-            self.ages[_age(alert.newer.created_at, self.as_of)] += 1
+            written = alert.newer.created_at
+            self.ages[UNDATED if written is None else age_name(_utc_moment(written), self.as_of)] += 1
         if math.isfinite(alert.harm) and alert.harm > 0:
             found = Worst(alert.harm, self.number, alert.fingerprint, str(alert.kind), severity)
             heapq.heappush(self.worst, (alert.harm, -self.number, found))
@@ -111,7 +112,7 @@ class Summary:
 
     def by_age(self) -> list[Bar]:
         """Open alerts by the age of their newer statement."""
-        names = [name for _, name in AGES] + [OLDEST] + [UNDATED] * (UNDATED in self.ages)
+        names = [*AGE_NAMES, *[UNDATED] * (UNDATED in self.ages)]
         return [Bar(name, self.ages[name]) for name in names]
 
     def by_harm(self) -> list[Worst]:
@@ -177,13 +178,6 @@ def peak(bars: Iterable[Bar]) -> Bar | None:
 
 def _share(part: int, whole: int, words: str) -> str:
     return f"{100 * part / whole:.0f} % {words}" if whole else words
-
-
-def _age(written: datetime | None, now: datetime) -> str:
-    if written is None:
-        return UNDATED
-    days = (_utc_moment(now) - _utc_moment(written)) / timedelta(days=1)
-    return next((name for limit, name in AGES if days <= limit), OLDEST)
 
 
 def _utc(moment: datetime) -> date:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
@@ -87,6 +88,12 @@ def trend(
         days.append(Day(start, int(((arose >= begin) & (arose < end)).sum()), tuple(counts.tolist())))
         start += timedelta(days=1)
     return tuple(days), len(dated) - len(known)
+
+
+def age_name(written: datetime, day: datetime) -> str:
+    """The age of a statement at the end of the day that begins then, named as the trend counts it."""
+    days = (day + timedelta(days=1) - written) / timedelta(days=1)
+    return AGE_NAMES[bisect_right(AGES, days)]
 
 
 def _closed(decisions: Sequence[DecisionRow]) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from analysis.drift.alerts import Triage
+from analysis.drift.figures import trend
 from reports.summary import Summary, findings
 from tests.reports.alerts import NOW, alert, alerts
 
@@ -43,14 +47,23 @@ def test_severity_falls_into_bands_of_ten() -> None:
 
 
 def test_ages_have_their_edges_and_what_has_no_date_is_named() -> None:
-    summary = counted(*(dated(days) for days in (-1, 0.5, 1, 1.1, 7, 8, 30, 31, 90, 91, 9_999)))
+    """At the end of the day, as the page counts them: a day more than at its beginning."""
+    summary = counted(*(dated(days) for days in (-1, 0.5, 5.9, 6, 7, 28.9, 29, 88.9, 89, 9_999)))
     assert {bar.label: bar.value for bar in summary.by_age()} == {
-        "under a day": 3, "1 to 7 days": 2, "8 to 30 days": 2, "31 to 90 days": 2, "over 90 days": 2,
+        "under 7 days": 3, "7 to 30 days": 3, "30 to 90 days": 2, "over 90 days": 2,
     }  # fmt: skip
     undated = alert(6)
     summary = counted(replace(undated, newer=replace(undated.newer, created_at=None)))
     assert {bar.label: bar.value for bar in summary.by_age()}["no date"] == 1
     assert summary.by_day() == ([], 1)
+
+
+@given(st.lists(st.integers(-23, 24 * 100), max_size=30))
+def test_a_report_and_the_page_of_the_same_day_count_the_same_ages(hours: list[int]) -> None:
+    some = [dated(each / 24) for each in hours]
+    ((today,), undated) = trend(some, {}, DAY, DAY + timedelta(days=1))  # type: ignore[arg-type]
+    assert undated == 0
+    assert [bar.value for bar in counted(*some).by_age()] == list(today.open_by_age)
 
 
 def test_a_long_time_is_drawn_in_wider_columns_and_loses_nobody() -> None:
