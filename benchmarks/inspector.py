@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import settings
-from analysis.inspector.inspection import before_budget, neighbours
+from analysis.inspector.inspection import before_budget
+from analysis.inspector.neighbours import neighbours
 from benchmarks._bars import held, over
 from benchmarks.replay import LARGEST, demo
 from jobs.demo.sizes import DEFAULT, SMALL

@@ -153,7 +153,9 @@ PLACE = "After every stage but the budget, from 1."
 PLACE_AFTER_STAGE = "Empty where the stage dropped it."
 MOVED = "Against the order in which it was recalled."
 FOUND_BY = "The routes that found it and its place in each."
-LOGGED_PLACE = "Its place by weight when it was logged, from 1."
+LOGGED_PLACE = (
+    "Its place by weight when it was logged, from 1. Written since: it was not there yet. A dash: not among them."
+)
 WAS_GIVEN = "Whether it was in the logged block."
 TAKE_DOWN = "It is archived with your name, and no longer checked."
 

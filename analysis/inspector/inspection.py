@@ -5,26 +5,20 @@ Every number is the library's own; nothing is computed here but places from 1 an
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from queries.frames import frame
-from ranking.budget import TokenBudget, estimate_tokens
+from ranking.budget import TokenBudget
 from ranking.explanation import explain
-from ranking.flips import flips_between
 from ranking.ranking import Ranking
 from ranking.sentences import DIGITS
-from ranking.why import why_above
 from retrieval.block import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from ranking.explanation import RowExplanation
-    from ranking.flips import Flip
     from ranking.ranking import Stage
     from retrieval.retrieve import Retrieval
 
@@ -51,7 +45,6 @@ STAGE_NAMES = {
     "TokenBudget": "budget",
 }
 NOT_IN_BLOCK = "does not fit the budget of {} tokens, or stands behind the first row that does not"
-OTHER_POOL = "Cannot be told for {}: turning that changes which rows the cross-encoder reads, and those were not read."
 
 
 def stage_name(stage: Stage | type[Any]) -> str:
@@ -165,129 +158,7 @@ def way_of(found: Retrieval, opened: str) -> pd.DataFrame | None:
     return frame([tuple(vars(bar).values()) for bar in bars], Bar)
 
 
-@dataclass(frozen=True)
-class Listed:
-    """One row returned or packed, best first; ``moved`` is recall place − place, ``why`` is against the row below."""
-
-    place: int
-    moved: int
-    injected: bool
-    score: float
-    title: str
-    content: str
-    routes: str
-    why: str | None
-    logged_place: int | None
-    logged_injected: bool | None
-    id: str
-
-
-def listed(found: Retrieval, logged: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The rows as the last stage before the budget left them, so that what just missed the block is seen, too."""
-    whole = before_budget(found)
-    ids = whole.ids()
-    places = {label: place for place, label in enumerate(ids, 1)}
-    scores = dict(zip(whole.positions.tolist(), whole.scores.tolist(), strict=True))
-    then = _as_logged(logged)
-    routes = [] if found.recalled is None else found.recalled.routes
-    rows = []
-    for label, place in places.items():
-        position = whole.candidates.position(label)
-        below = ids[place] if place < len(ids) else None
-        rows.append(
-            Listed(
-                place=place,
-                moved=position + 1 - place,
-                injected=label in found.block.ids,
-                score=scores[position],
-                title=title_of(found, position),
-                content=one_line(whole.candidates.texts("content")[position].as_py() or ""),
-                routes=", ".join(f"{name} {rank + 1}" for name, rank in routes[position].items()) if routes else "",
-                why=None if below is None else why(whole, label, below, places),
-                logged_place=then.get(str(label), (None, None))[0],
-                logged_injected=then.get(str(label), (None, None))[1],
-                id=str(label),
-            )
-        )
-    return frame([tuple(vars(row).values()) for row in rows], Listed)
-
-
 def before_budget(found: Retrieval) -> Ranking:
     """The ranking as the budget found it: its last step cuts and reorders nothing."""
     ranking = found.ranking
     return Ranking(ranking.candidates, ranking.steps[:-1]) if _has_budget(found) else ranking
-
-
-def why(ranking: Ranking, upper: Any, lower: Any, places: Mapping[Any, int]) -> str:  # noqa: ANN401 - ids are of any kind
-    """The library's sentence on two rows, which are told by their places instead of their ids."""
-    said = why_above(ranking, upper, lower)
-    for label in (upper, lower):
-        said = re.sub(rf"\b{re.escape(str(label))}\b", f"№ {places[label]}", said)
-    return said
-
-
-def _as_logged(logged: pd.DataFrame | None) -> dict[str, tuple[int | None, bool | None]]:
-    if logged is None:
-        return {}
-    ranks, flags = (
-        logged[name].astype("object").where(logged[name].notna(), None) for name in ("weighted_rank", "injected")
-    )
-    return {
-        label: (None if rank is None else int(rank) + 1, flag)
-        for label, rank, flag in zip(logged["observation_id"], ranks, flags, strict=True)
-    }
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    """A row beside the one opened, why they stand so, and every knob that would swap them, the smallest turn first.
-
-    ``untold`` says of which knobs that is not known, and why.
-    """
-
-    place: int
-    title: str
-    above: bool
-    why: str
-    flips: tuple[Flip, ...]
-    untold: str | None = None
-
-
-def neighbours(found: Retrieval, opened: str) -> tuple[Neighbour, ...]:
-    """The rows just above and just below one that the budget was given."""
-    whole = before_budget(found)
-    ids = whole.ids()
-    if opened not in ids:
-        return ()
-    place = ids.index(opened)
-    beside = [(place - 1, True)] * (place > 0) + [(place + 1, False)] * (place + 1 < len(ids))
-    return tuple(_neighbour(found, whole, ids, place, other, above=above) for other, above in beside)
-
-
-def _neighbour(found: Retrieval, whole: Ranking, ids: list[Any], place: int, other: int, *, above: bool) -> Neighbour:
-    upper, lower = (ids[other], ids[place]) if above else (ids[place], ids[other])
-    flips = flips_between(whole.candidates, found.stages[: len(whole.steps)], upper, lower)
-    untold = OTHER_POOL.format(", ".join(flips.untold)) if flips.untold else None
-    title = title_of(found, whole.candidates.position(ids[other]))
-    places = {ids[place]: place + 1, ids[other]: other + 1}
-    return Neighbour(other + 1, title, above, why(whole, upper, lower, places), flips.found, untold)
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """The first row that did not fit the block, and what it would have cost."""
-
-    place: int
-    title: str
-    tokens: int
-
-
-def left_out(found: Retrieval) -> LeftOut | None:
-    """The first row behind the block; None where every row fitted."""
-    whole = before_budget(found)
-    order = whole.order().tolist()
-    fitted = len(found.block.ids)
-    if fitted >= len(order):
-        return None
-    content = whole.candidates.texts("content")[order[fitted]].as_py()
-    return LeftOut(fitted + 1, title_of(found, order[fitted]), int(estimate_tokens([content])[0]))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from analysis.inspector.inspection import before_budget, left_out, listed, neighbours, text_of
+from analysis.inspector.inspection import before_budget, text_of
+from analysis.inspector.listing import left_out, listed
+from analysis.inspector.neighbours import neighbours
 from controls import address, glossary, messages
 from controls.links import clicked, observation_address
 from controls.messages import counted
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from streamlit.delta_generator import DeltaGenerator
 
-    from analysis.inspector.inspection import Neighbour
+    from analysis.inspector.neighbours import Neighbour
     from ranking.flips import Flip
     from retrieval.retrieve import Retrieval
 
@@ -200,7 +202,7 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
             "moved": [f"▲{m}" if m > 0 else f"▼{-m}" if m < 0 else "=" for m in rows["moved"]],
             "block": rows["injected"],
             "score": [repr(score) if exact else f"{score:.3g}" for score in rows["score"]],
-            "logged": rows["logged_place"],
+            "logged": [_logged_place(*each) for each in zip(rows["logged_place"], rows["written_since"], strict=True)],
             "given": rows["logged_injected"],
             "why": rows["why"].str.replace(SINCE, "", regex=True).fillna(NONE_BELOW),
             "routes": rows["routes"],
@@ -229,11 +231,15 @@ def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
         "memory": config.TextColumn("Memory", width=215),
         "why": config.TextColumn("Why above the one below: the stage that decided", width=400),
         "routes": config.TextColumn("Found by", width=200, help=glossary.FOUND_BY),
-        "logged": config.NumberColumn("Logged place", width=95, help=glossary.LOGGED_PLACE),
+        "logged": config.TextColumn("Logged place", width=105, alignment="right", help=glossary.LOGGED_PLACE),
         "given": config.CheckboxColumn("Was given", width=80, help=glossary.WAS_GIVEN),
         "text": config.TextColumn("Text", width="large"),
         "id": config.TextColumn("Id", width="small"),
     }
+
+
+def _logged_place(place: int | None, since: bool) -> str | None:  # noqa: FBT001 - a column's value
+    return ("written since" if since else None) if place is None or pd.isna(place) else str(place)
 
 
 def _row_clicked(ids: tuple[str, ...]) -> None:

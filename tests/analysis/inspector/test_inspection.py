@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.inspector.inspection import BLOCK, left_out, listed, neighbours, standings, text_of, way_of
+from analysis.inspector.inspection import BLOCK, standings, text_of, way_of
+from analysis.inspector.listing import left_out, listed
+from analysis.inspector.neighbours import neighbours
 from queries.frames import frame
 from queries.logged_retrieval import LoggedRow
 from ranking import (
@@ -160,6 +163,20 @@ class TestList:
         rows = listed(inspected(WEIGHTED), logged).set_index("id")
         assert rows["logged_place"].astype("object").tolist() == [1, pd.NA, 2, pd.NA]
         assert rows["logged_injected"].astype("object").tolist() == [pd.NA, pd.NA, True, pd.NA]
+        assert not rows["written_since"].any()
+
+    def test_what_was_written_after_the_moment_is_told(self) -> None:
+        """At that very moment it was there."""
+        found = inspected(WEIGHTED)
+        days = np.array(["2026-03-28", "2026-03-29", "2026-03-30", "2026-04-30"], "datetime64[us]")
+        known = found.ranking.candidates
+        dated = Candidates(
+            list(NAMES), query="q", now=known.now, created_at=days, relevance=RELEVANCE, weight=WEIGHT,
+            title=known.texts("title"), content=list(CONTENT), corroborating=[0, 0, 3, 0],
+        )  # fmt: skip
+        ranked = replace(found, ranking=rank(dated, WEIGHTED), recalled=None)
+        since = listed(ranked).set_index("id")["written_since"]
+        assert since.to_dict() == {"a": False, "b": False, "c": True, "d": True}
 
 
 class TestNeighbours:
