@@ -78,18 +78,18 @@ OF_THE_STORE = (
     Sabotage(
         "the limit of the log's queue", "retrieval/log_writer.py",
         "full = bool(self._waiting) and self._waiting_rows + size > self.capacity", "full = False",
-        ("tests/retrieval/test_log.py::TestLost",),
+        ("tests/retrieval/test_log_lost.py::TestLost",),
     ),
     Sabotage(
         "the lock on a session", "queries/outcomes.py",
         "locked = select(table.c.outcome).where(*mine).with_for_update(key_share=True)",
         "locked = select(table.c.outcome).where(*mine)",
-        ("tests/retrieval/test_outcomes.py::TestTogether",),
+        ("tests/retrieval/test_outcomes_together.py::TestTogether",),
     ),
     Sabotage(
         "the lock on what a session was given", "queries/outcomes.py",
         ".order_by(table.c.id).with_for_update(key_share=True)", ".order_by(table.c.id)",
-        ("tests/retrieval/test_outcomes.py::TestTogether",),
+        ("tests/retrieval/test_outcomes_together.py::TestTogether",),
     ),
     Sabotage(
         "row-level security of results", "queries/migrations/versions/rankscope_0002.py",
