@@ -67,7 +67,7 @@ OF_THE_STORE = (
     Sabotage(
         "sentences instead of errors", "queries/errors.py",
         'StoreError("unreachable", UNREACHABLE)', 'StoreError("unreachable", str(error))',
-        ("tests/test_app.py::TestSecrets", "tests/queries/test_engine.py::TestSentences"),
+        ("tests/test_app.py::TestSecrets", "tests/queries/test_errors.py::TestSentences"),
     ),
     Sabotage(
         "the retrieval's own id against logging it twice", "queries/retrieval_log.py",
