@@ -98,7 +98,7 @@ OF_THE_STORE = (
     ),
     Sabotage(
         "one aggregator per scope", "queries/aggregation_runs.py", "select pg_try_advisory_xact_lock(:lock)",
-        "select :lock is not null", ("tests/jobs/test_aggregation.py::TestCompany",),
+        "select :lock is not null", ("tests/jobs/test_aggregators.py::TestCompany",),
     ),
     Sabotage(
         "texts in the version of a scope", "queries/aggregation_input.py", '"id", "content", "weight"',
