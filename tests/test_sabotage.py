@@ -243,7 +243,7 @@ SABOTAGES = (
     Sabotage(
         "the role asked of the store for every decision", "controls/as_operator.py",
         'require("operator", org)', 'require("viewer", org)',
-        ("tests/pages/test_drift_alerts.py::test_a_viewer_is_refused_in_the_write_itself",),
+        ("tests/pages/test_drift_decisions.py::test_a_viewer_is_refused_in_the_write_itself",),
     ),
     Sabotage(
         "the escape of a statement's markup", "charts/statement.py",
