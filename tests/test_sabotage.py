@@ -302,7 +302,7 @@ SABOTAGES = (
     Sabotage(
         "the record of an export", "controls/exports.py",
         "        taken.record(where, reach)\n", "        pass\n",
-        ("tests/browser/test_flags.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),
+        ("tests/browser/test_flags_links_and_files.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),
     ),
     Sabotage(
         "the escape of tenants' texts in an HTML report", "reports/html_page.py",
