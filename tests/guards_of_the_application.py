@@ -51,7 +51,7 @@ OF_THE_APPLICATION = (
     Sabotage(
         "the role asked of the store for every decision", "controls/as_operator.py",
         'require("operator", org)', 'require("viewer", org)',
-        ("tests/pages/test_drift_alerts.py::test_a_viewer_is_refused_in_the_write_itself",),
+        ("tests/pages/test_drift_decisions.py::test_a_viewer_is_refused_in_the_write_itself",),
     ),
     Sabotage(
         "the escape of a statement's markup", "charts/statement.py",
@@ -106,7 +106,7 @@ OF_THE_APPLICATION = (
     Sabotage(
         "the record of an export", "controls/exports.py",
         "        taken.record(where, reach)\n", "        pass\n",
-        ("tests/browser/test_flags.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),
+        ("tests/browser/test_flags_links_and_files.py::test_a_download_is_the_filtered_set_harmless_and_on_record",),
     ),
     Sabotage(
         "the escape of tenants' texts in an HTML report", "reports/html_page.py",
