@@ -91,6 +91,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
+        "controls/impact/left_out.py": {"_how_many(): about"},
         "controls/impact/measures.py": {
             "about", "measure.change(value, measure.of.value(then))", "measure.shown(value)",
         },
