@@ -17,6 +17,7 @@ from controls.view import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from queries.errors import StoreError
 
@@ -237,6 +238,13 @@ def digits(value: float | None, most: int = 3, *, signed: bool = False) -> str:
     sign = "+" if signed else ""
     whole = abs(float(f"{value:.{most}g}")) >= 10**most
     return f"{value:{sign},.0f}" if whole else f"{value:{sign}.{most}g}"
+
+
+def lasting(span: timedelta) -> str:
+    """How long something held, in its largest whole unit."""
+    seconds = max(int(span.total_seconds()), 0)
+    units = (("d", 86_400), ("h", 3_600), ("min", 60))
+    return next((f"{seconds // size} {name}" for name, size in units if seconds >= size), f"{seconds} s")
 
 
 def counted(count: int, noun: str) -> str:

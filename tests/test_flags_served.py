@@ -177,7 +177,7 @@ class TestRoles:
         name = f"sam-{uuid.uuid4().hex[:8]}"
         org = sample.add_organization(keeper, f"org_{name}", "Sam's")
         keeper.execute("insert into rankscope.principals (name, role, orgs) values (%s, 'operator', %s)", (name, [org]))
-        with visit(server, name, f"target={org}") as session:
+        with visit(server, name, f"target={org}&state=on") as session:
             session.run({session.run().widget("button", "Review 1 change").id: ("trigger_value", True)})
             reason, confirm = session.widget("text_area", "Reason"), session.widget("button", "Confirm 1 change")
             dialog = session.fragment_of("button", "Confirm 1 change")

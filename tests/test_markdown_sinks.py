@@ -58,10 +58,10 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift/reports.py": {"kept.label"},
         "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
         "controls/flags/changing.py": {
-            "_new_state(): as_state(NEW.draw(st.segmented_control, required=True))", "flag.default", "flag.description",
-            "flag.owner", "known.description", "known.effect(new)", "new",
+            "as_state(NEW.understood)", "flag.default", "flag.description", "flag.owner", "known.description",
+            "known.effect(new)", "known_flag(flag).effect(state)", "state",
         },
-        "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "state"},
+        "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "states"},
         "controls/flags/preview.py": {"failure(gate)"},
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
         "controls/health/change.py": {"_also(): each.measure.label", "each.measure.label", "each.measure.todo"},
