@@ -102,7 +102,8 @@ class SetPairs:
 
     def made(self, connection: Connection) -> PairsEntry | None:
         """The audit row of this request."""
-        return _one(connection, _entries().where(audit.c.request_id == self.request_id))
+        mine = (audit.c.org_id == self.org_id, audit.c.request_id == self.request_id)
+        return _one(connection, _entries().where(*mine))
 
     def is_mine(self, entry: PairsEntry) -> bool:
         """Whether that row leads to these pairs."""
