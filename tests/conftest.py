@@ -77,6 +77,14 @@ def cluster() -> Iterator[Cluster]:
     stop_cluster(shared)
 
 
+@pytest.fixture
+def own_cluster() -> Iterator[Cluster]:
+    """A server of this test alone, to be killed and stopped."""
+    made = start_cluster()
+    yield made
+    stop_cluster(made)
+
+
 def make_template(cluster: Cluster) -> str:
     """A database of ours without data, migrated once, to be cloned."""
     cluster.run(sql.SQL("create database {}").format(sql.Identifier(TEMPLATE)))

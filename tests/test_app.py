@@ -1,11 +1,8 @@
-"""The server around the pages: WEB-1 to 3, 6 and 7, ISO-6 and REC-1, 2 and 7 of the bar."""
+"""The server around the pages: WEB-1 to 3, 6 and 7, ISO-6 and REC-7 of the bar."""
 
 from __future__ import annotations
 
 import socket
-import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -14,15 +11,9 @@ import pytest
 import requests
 from websockets.exceptions import InvalidStatus
 
-from queries.engine import make_engine
-from queries.errors import UNREACHABLE
-from queries.migrate import migrate
-from retrieval.log import LogWriter
 from tests import sample
 from tests.app_server import AppServer, free_port
-from tests.conftest import start_cluster, stop_cluster
 from tests.driver import Session
-from tests.retrieval.logs import memory_store, retrieval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -236,35 +227,6 @@ class TestHeaders:
             assert refused.value.response.status_code == 403
 
 
-class TestRetrievalLog:
-    """What other processes logged and lost is seen where the application is watched."""
-
-    def test_readyz_counts_what_was_lost(self, serve: Serve, cluster: Cluster, store_database: str) -> None:
-        memory = memory_store(cluster, store_database)
-        with LogWriter(memory) as writer:
-            writer.log(retrieval(3))
-            writer.log(retrieval(token_budget=2**40))
-        memory.close()
-        server = serve(DATABASE_URL=cluster.plain_url("dash_read", store_database))
-        assert shown_log(server) == {"queued": 0, "written": 1, "rows": 3, "dropped": 0, "failed": 1}
-
-    def test_a_store_that_cannot_tell_is_ready_and_shows_no_zeros(
-        self, serve: Serve, cluster: Cluster, empty_database: str
-    ) -> None:
-        server = serve(DATABASE_URL=cluster.plain_url("postgres", empty_database))
-        answer = requests.get(f"{server.url}/readyz", timeout=5)
-        assert (answer.status_code, answer.json()) == (200, {"ready": True, "retrieval_log": None})
-
-
-def shown_log(server: AppServer) -> object:
-    """What /readyz shows of the log, as soon as it shows something."""
-    until = time.monotonic() + 20
-    while (shown := requests.get(f"{server.url}/readyz", timeout=5).json()["retrieval_log"]) is None:
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    return shown
-
-
 class TestSecrets:
     def test_no_secret_and_no_tenant_text_is_logged_or_shown(self, serve: Serve, address: str) -> None:
         """WEB-6: over ordinary pages, refused visits, and a store that cannot be reached."""
@@ -299,77 +261,6 @@ class TestBadAddress:
         assert session.bodies("exception") == []
         assert "Traceback" not in server.output()
         assert requests.get(f"{server.url}/readyz", timeout=10).status_code == 503
-
-
-class TestRecovery:
-    @pytest.fixture
-    def own_cluster(self) -> Iterator[Cluster]:
-        made = start_cluster()
-        yield made
-        stop_cluster(made)
-
-    def test_pages_survive_kill_9_of_the_database_without_a_restart(self, serve: Serve, own_cluster: Cluster) -> None:
-        """REC-1 and REC-2: a plain sentence within 2 s, and figures again once the database is back."""
-        prepare(own_cluster)
-        server = serve(DATABASE_URL=own_cluster.plain_url("dash_read", "rankscope"))
-        with Session(server.url) as session:
-            assert session.run().bodies("alert") == []
-            # the keeper first, which would put the database back before anyone could notice
-            keeper = psutil.Process(own_cluster.lease._state().keeper)
-            postmaster = psutil.Process(own_cluster.lease.pid)
-            keeper.suspend()
-            for process in (*postmaster.children(), postmaster, keeper):
-                with suppress(psutil.NoSuchProcess):  # one that ends because another was killed
-                    process.kill()
-            session.query = "window=90d"  # asked for the first time, so that no cache answers
-            session.run()
-            assert session.bodies("alert") == [UNREACHABLE]
-            assert session.seconds < 2
-            assert session.bodies("exception") == []
-            assert requests.get(f"{server.url}/healthz", timeout=2).status_code == 200
-            assert requests.get(f"{server.url}/readyz", timeout=2).status_code == 503
-            own_cluster.lease.ensure()
-            session.run()
-            assert session.bodies("alert") == []
-            assert session.seconds < 2
-        pool = "select count(*) from pg_stat_activity where application_name like 'rankscope%'"
-        assert own_cluster.run(pool)[0][0] in range(1, 14)
-
-    def test_a_frozen_database_lets_go_of_the_page(self, serve: Serve, own_cluster: Cluster) -> None:
-        """REC-4, on the page."""
-        prepare(own_cluster)
-        server = serve(DATABASE_URL=own_cluster.plain_url("dash_read", "rankscope"))
-        with Session(server.url) as session:
-            session.run()
-            postmaster = psutil.Process(own_cluster.lease.pid)
-            frozen = [postmaster, *postmaster.children(recursive=True)]
-            for process in frozen:
-                process.suspend()
-            try:
-                session.query = "window=90d"
-                session.run()
-                assert session.seconds < 10
-                assert len(session.bodies("alert")) == 1
-                assert requests.get(f"{server.url}/healthz", timeout=2).status_code == 200
-                with ThreadPoolExecutor(8) as visitors:
-                    probes = list(visitors.map(lambda _: requests.get(f"{server.url}/readyz", timeout=9), range(8)))
-                assert {probe.status_code for probe in probes} == {503}
-                assert max(probe.elapsed.total_seconds() for probe in probes) < 2.5
-            finally:
-                for process in frozen:
-                    process.resume()
-            assert session.run().bodies("alert") == []
-
-
-def prepare(cluster: Cluster) -> None:
-    """A store with one organization on a server of its own."""
-    cluster.run("create database rankscope")
-    engine = make_engine(cluster.url(database="rankscope"), name="prepare")
-    migrate(engine, create_store=True)
-    engine.dispose()
-    with psycopg.connect(cluster.plain_url(database="rankscope"), autocommit=True) as owner:
-        sample.add_organization(owner, "org_a")
-        sample.add_retrieval(owner, "org_a", sample.unchanged(8), name="r1")
 
 
 def test_a_busy_port_is_named(serve: Serve) -> None:

@@ -141,6 +141,12 @@ def test_no_room_without_a_subject(name: str) -> None:
     assert not [p for p in found if not {".venv", ".git", ".rankscope"} & set(p.parts)]
 
 
+def test_a_file_has_at_most_300_lines_tests_too_and_a_page_90() -> None:
+    lines = {file: file.read_text().count("\n") for file in (*sources(), *sources("benchmarks", "tests"))}
+    longer = {file: count for file, count in lines.items() if count > (90 if room(file) == "pages" else 300)}
+    assert {str(file.relative_to(ROOT)): count for file, count in longer.items()} == {}
+
+
 FORBIDDEN_NAMES = {
     "unsafe_allow_html", "ImageColumn", "LinkColumn", "MarkdownColumn", "components", "iframe",
     "read_sql", "read_sql_query", "exec_driver_sql",

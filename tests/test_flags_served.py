@@ -209,7 +209,8 @@ class TestIsolation:
         """ISO-6 for Feedback Impact and What-if: every part, list and opened thing of the other organization."""
         row = keeper.execute("select retrieval_id from retrieval_ab_logs where org_id = 'org_b' limit 1").fetchone()
         assert row is not None
-        impact = [f"org=org_b&part={part}&retrieval={row[0]}" for part in ("movers", "weights", "outcomes", "measures")]
+        parts = ("movers", "weights", "outcomes", "measures", "left")
+        impact = [f"org=org_b&part={part}&retrieval={row[0]}" for part in parts]
         impact += [f"retrieval={row[0]}", "query=CANARY", "cell=1-6", "agent=agent-1"]
         replayed = [f"org=org_b&w=off&show={show}" for show in ("flips", "worst", "fragile", "outcomes")]
         for page, queries in (("feedback_impact", impact), ("what_if", replayed)):

@@ -127,13 +127,15 @@ CHECKS = (
     Check(
         "coverage", "Log coverage", "complete", "retrievals", 0.95, 0.80,
         "retrievals whose two rank columns are whole ÷ retrievals of the window",
-        "Rows were lost: look at log-queue drops and at the log writer's own log. Read every figure about feedback as "
-        "a sample until then.", best=1.0, worst=0.0,
+        "Rows were lost: Left out, on Feedback Impact, lists these retrievals with the ranks that are missing; look at "
+        "log-queue drops and at the log writer's own log. Read every figure about feedback as a sample until then.",
+        best=1.0, worst=0.0,
     ),
     Check(
         "integrity", "Permutation integrity", "sound", "retrievals", 0.95, 0.80,
         "retrievals logged whole, each observation once, every score finite ÷ retrievals of the window",
-        "Something writes the log twice, or scores that are no numbers: Runs and writers says who writes it.",
+        "Something writes the log twice, or scores that are no numbers: Left out, on Feedback Impact, lists these "
+        "retrievals, and Runs and writers says who writes the log.",
         best=1.0, worst=0.0,
     ),
     Check(

@@ -10,7 +10,10 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests import sample
+from tests.app_server import AppServer
 from tests.browser import chromium
+from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +103,22 @@ def keeper(cluster: Cluster, database: str) -> Iterator[psycopg.Connection[Any]]
     """Its owner: for planting rows, and for looking at what the application wrote."""
     with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as owner:
         yield owner
+
+
+@pytest.fixture(scope="module")
+def flags_server(cluster: Cluster, database: str, keeper: psycopg.Connection[Any]) -> Iterator[AppServer]:
+    """Six organizations to change, each with three retrievals that weighting changed, and one that is malformed."""
+    for title in ("Acme", "Birch", "Cedar", "Dogwood", "Elm", "Fir"):
+        org = f"org_{title[0].lower()}"
+        sample.add_organization(keeper, org, title, features={"theirs": 1})
+        add_weighed(keeper, org, add_observed(keeper, org), 3)
+    sample.add_organization(keeper, "org_m", "Mangled", features="[1]")
+    started = AppServer(
+        DATABASE_URL=cluster.plain_url("dash_read", database),
+        RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", database),
+    )
+    yield started
+    started.stop()
 
 
 @pytest.fixture

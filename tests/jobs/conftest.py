@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jobs.__main__ import run as command
 from jobs.demo.history import History, replay
 from jobs.demo.load import SEED, fill
 from jobs.demo.sizes import DEFAULT, SMALL
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.conftest import Cluster
+    from tests.jobs.aggregated import Aggregate
 
 NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)
 
@@ -70,3 +72,25 @@ def lived(stories: list[Story]) -> dict[str, History]:
         vectors = embed([entry.memory.text for entry in story.placed])
         found[story.org.id] = replay(story, vectors)
     return found
+
+
+@pytest.fixture
+def logins(cluster: Cluster, store_database: str) -> dict[str, str]:
+    """The logins of a store that is not embedded."""
+    return {
+        "DATABASE_URL": cluster.url("dash_read", store_database),
+        "RANKSCOPE_WRITE_URL": cluster.url("dash_write", store_database),
+    }
+
+
+@pytest.fixture
+def aggregate(logins: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Aggregate:
+    """One pass in this process: its exit code and its lines."""
+    for name, value in logins.items():
+        monkeypatch.setenv(name, value)
+
+    def once(*arguments: str) -> tuple[int, list[str]]:
+        code = command(["aggregate", *arguments])
+        return code, capsys.readouterr().out.splitlines()
+
+    return once

@@ -1,16 +1,9 @@
-"""``python -m jobs aggregate`` on a real store: alone, in company, interrupted, and killed."""
+"""``python -m jobs aggregate`` on a real store, pass by pass: what it does, refuses, keeps to itself and forgets."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from jobs.__main__ import run
@@ -18,99 +11,18 @@ from queries.aggregation_input import AggregationScope
 from queries.aggregation_runs import StandingRuns
 from queries.scope import Reach
 from tests import sample
-from tests.jobs.command import ROOT, SETTINGS
-from tests.scopes import ALIKE, add_alike, add_observation
+from tests.jobs.aggregated import RUNS, change, plant
+from tests.scopes import ALIKE, add_observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import psycopg
 
     from queries.engine import Store
-    from tests.conftest import Cluster
+    from tests.jobs.aggregated import Aggregate
 
     Owner = psycopg.Connection[Any]
 
 API = AggregationScope("org_a", "api")
-RUNS = "select org_id, project_id, state from rankscope.aggregation_runs order by 1, 2, id"
-# Holds one scope's pass after its run and clusters are written: one row of its fingerprints is someone else's.
-HOLD = "select 1 from rankscope.simhashes where org_id = 'org_a' for update"
-HELD = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-
-
-@pytest.fixture
-def settings(cluster: Cluster, store_database: str) -> dict[str, str]:
-    """The logins of a store that is not embedded."""
-    return {
-        "DATABASE_URL": cluster.url("dash_read", store_database),
-        "RANKSCOPE_WRITE_URL": cluster.url("dash_write", store_database),
-    }
-
-
-@pytest.fixture
-def aggregate(
-    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, list[str]]]:
-    """One pass in this process: its exit code and its lines."""
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-
-    def once(*arguments: str) -> tuple[int, list[str]]:
-        code = run(["aggregate", *arguments])
-        return code, capsys.readouterr().out.splitlines()
-
-    return once
-
-
-Aggregate = Any
-
-
-@contextmanager
-def aggregator(settings: dict[str, str], *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """The job in a process of its own, killed afterwards if it still runs."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jobs", "aggregate", *arguments],
-        cwd=ROOT,
-        env=inherited | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate(timeout=30)
-
-
-@contextmanager
-def held(cluster: Cluster, database: str) -> Iterator[None]:
-    """Whoever stores the fingerprints of org_a waits for as long as this lasts."""
-    with psycopg.connect(cluster.plain_url("postgres", database)) as blocker:
-        blocker.execute(HOLD)
-        yield
-
-
-def wait_until(happened: Callable[[], bool], limit: float = 30.0) -> None:
-    until = time.monotonic() + limit
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
-def waits(owner: Owner) -> bool:
-    return owner.execute(HELD).fetchone() == (1,)
-
-
-def change(owner: Owner, org: str) -> None:
-    """Change every text of an organization, so that all of it is hashed and stored again."""
-    owner.execute("update observations set content = content || ' again' where org_id = %s", (org,))
-
-
-def plant(owner: Owner, *orgs: str) -> None:
-    for org in orgs:
-        sample.add_organization(owner, org)
-        add_alike(owner, org)
 
 
 class TestOnce:
@@ -182,9 +94,9 @@ class TestRefusals:
         assert aggregate()[0] == 0
 
     def test_without_a_write_login(
-        self, settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, logins: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setenv("DATABASE_URL", settings["DATABASE_URL"])
+        monkeypatch.setenv("DATABASE_URL", logins["DATABASE_URL"])
         assert run(["aggregate"]) == 1
         assert "set RANKSCOPE_WRITE_URL" in capsys.readouterr().err
 
@@ -239,102 +151,6 @@ class TestBadScope:
         assert code == 1
         assert lines[0].startswith("org_a / api: failed. The pass ended with AttributeError in aggregation.py, line ")
         assert lines[1].startswith("org_b / api: 1 clusters")
-
-
-class TestCompany:
-    def test_two_at_once_share_the_work_and_never_a_scope(
-        self, cluster: Cluster, store_database: str, settings: dict[str, str], aggregate: Aggregate, owner: Owner
-    ) -> None:
-        plant(owner, "org_a", "org_b")
-        aggregate()
-        change(owner, "org_a")
-        change(owner, "org_b")
-        with aggregator(settings) as other:
-            with held(cluster, store_database):
-                wait_until(lambda: waits(owner))
-                code, lines = aggregate()
-                assert code == 0
-                assert lines[0] == "org_a / api: another aggregator is at work on it, left alone"
-                assert lines[1].startswith("org_b / api: 1 clusters")
-            out, _ = other.communicate(timeout=60)
-        assert other.returncode == 0
-        assert out.splitlines()[0].startswith("org_a / api: 1 clusters")
-        assert out.splitlines()[1].startswith("org_b / api: unchanged")
-        assert owner.execute(RUNS).fetchall() == [("org_a", "api", "done")] * 2 + [("org_b", "api", "done")] * 2
-
-    def test_many_at_once_leave_one_new_result_each(self, settings: dict[str, str], owner: Owner) -> None:
-        orgs = [f"org_{at}" for at in range(6)]
-        plant(owner, *orgs)
-        with aggregator(settings) as one, aggregator(settings) as two, aggregator(settings) as three:
-            said = [process.communicate(timeout=120)[0] for process in (one, two, three)]
-        assert [process.returncode for process in (one, two, three)] == [0, 0, 0]
-        assert sum(line.count("1 clusters") for line in said) == 6
-        assert owner.execute(RUNS).fetchall() == [(org, "api", "done") for org in orgs]
-
-
-@pytest.mark.long
-class TestEnding:
-    def test_sigterm_ends_it_after_the_current_scope(
-        self, cluster: Cluster, store_database: str, settings: dict[str, str], aggregate: Aggregate, owner: Owner
-    ) -> None:
-        plant(owner, "org_a", "org_b")
-        aggregate()
-        change(owner, "org_a")
-        change(owner, "org_b")
-        with aggregator(settings, "--every", "60") as job:
-            with held(cluster, store_database):
-                wait_until(lambda: waits(owner))
-                job.send_signal(signal.SIGTERM)
-            out, err = job.communicate(timeout=30)
-        assert (job.returncode, err) == (0, "")
-        assert [line.partition(",")[0] for line in out.splitlines()] == [
-            "org_a / api: 1 clusters with 3 of 4 observations"
-        ]
-        assert owner.execute(RUNS).fetchall() == [("org_a", "api", "done")] * 2 + [("org_b", "api", "done")]
-
-    def test_sigterm_ends_its_wait_for_the_next_pass(self, settings: dict[str, str], owner: Owner) -> None:
-        plant(owner, "org_a")
-        with aggregator(settings, "--every") as job:
-            assert job.stdout is not None
-            assert job.stdout.readline().startswith("org_a / api: 1 clusters")
-            job.send_signal(signal.SIGTERM)
-            assert job.wait(20) == 0
-
-    def test_kill_9_in_the_middle_leaves_the_earlier_result_standing(
-        self, cluster: Cluster, store_database: str, settings: dict[str, str], aggregate: Aggregate, owner: Owner
-    ) -> None:
-        plant(owner, "org_a")
-        aggregate()
-        tables = ("aggregation_runs", "clusters", "contradictions", "simhashes")
-        image = [f"select t::text from rankscope.{table} t order by 1".encode() for table in tables]  # noqa: S608 - our own names
-        before = [owner.execute(statement).fetchall() for statement in image]
-        change(owner, "org_a")
-        with held(cluster, store_database), aggregator(settings) as job:
-            wait_until(lambda: waits(owner))
-            job.kill()
-            job.wait(20)
-        wait_until(lambda: not waits(owner))
-        assert [owner.execute(statement).fetchall() for statement in image] == before
-        code, lines = aggregate()
-        assert (code, lines[0].partition(",")[0]) == (0, "org_a / api: 1 clusters with 3 of 4 observations")
-
-    def test_a_store_that_goes_away_is_waited_for(self, settings: dict[str, str], owner: Owner) -> None:
-        plant(owner, "org_a")
-        owner.execute("alter table rankscope.aggregation_runs rename to elsewhere")
-        with aggregator(settings, "--every", "1") as job:
-            assert job.stderr is not None
-            assert job.stdout is not None
-            assert "no pass: The store lacks a table" in job.stderr.readline()
-            owner.execute("alter table rankscope.elsewhere rename to aggregation_runs")
-            assert job.stdout.readline().startswith("org_a / api: 1 clusters")
-            # gone for sure: one that dies late would be met by the pass that is to find a new connection
-            gone = owner.execute(
-                "select pg_terminate_backend(pid, 20000) from pg_stat_activity where usename like 'dash%'"
-            )
-            assert all(ended for (ended,) in gone)
-            assert job.stdout.readline().startswith("org_a / api: unchanged")
-            job.send_signal(signal.SIGTERM)
-            assert job.wait(20) == 0
 
 
 class TestIsolation:

@@ -8,30 +8,25 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 
 from jobs import worker_pool
-from jobs.worker import FAILED, NO_MEMORY, OUT_OF_REACH, TOO_LARGE
+from jobs.worker import FAILED, NO_MEMORY, TOO_LARGE
 from jobs.worker_pool import CANCELLED, ENDED, WorkerPool, too_long
-from queries.scope import EVERYTHING, Reach, Scope
-from tests import sample
+from queries.scope import EVERYTHING, Scope
 from tests.app_server import ROOT
+from tests.jobs.worker_jobs import REGISTRY, SCOPE, finished, scope_of
 from tests.jobs.worker_tasks import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    import psycopg
-
     from jobs.worker_pool import Job, Progress
     from tests.conftest import Cluster
-
-REGISTRY = "tests.jobs.worker_tasks"
 
 
 @pytest.fixture(scope="module")
@@ -47,18 +42,6 @@ def pool(address: str) -> Iterator[WorkerPool]:
     made = WorkerPool(address, REGISTRY)
     yield made
     made.close()
-
-
-def scope_of(*orgs: str, org: str | None = None) -> Scope:
-    return Scope.of_days(Reach.of(frozenset(orgs)), date(2026, 3, 1), date(2026, 3, 2), org)
-
-
-SCOPE = scope_of("acme", "birch")
-
-
-def finished(job: Job, limit: float = 60.0) -> Job:
-    assert job.over.wait(limit)
-    return job
 
 
 def until(holds: Callable[[], Any], limit: float = 30.0) -> Any:  # noqa: ANN401 - whatever it finds
@@ -251,27 +234,6 @@ class TestFailures:
         assert [finished(job).sentence for job in jobs] == [ENDED] * 3
         assert not [pid for pid in starts(tmp_path) if psutil.pid_exists(pid)]
         assert pool.ask("echo", {}, SCOPE, "v1").state == "failed"
-
-
-class TestReach:
-    """The worker sees what the caller may see, by row security and by the confined store."""
-
-    @pytest.fixture
-    def planted(self, cluster: Cluster, store_database: str, owner: psycopg.Connection[Any]) -> Iterator[WorkerPool]:
-        for org, observations in (("acme", 3), ("birch", 2)):
-            sample.add_organization(owner, org)
-            sample.add_observations(owner, org, observations)
-        made = WorkerPool(cluster.plain_url("dash_read", store_database), REGISTRY, workers=1)
-        yield made
-        made.close()
-
-    def test_rows_of_the_reach_alone(self, planted: WorkerPool) -> None:
-        asked = [scope_of("acme"), scope_of("birch"), SCOPE, scope_of(), scope_of("acme", "birch", org="birch")]
-        assert [finished(planted.ask("count", {}, scope, "v1")).value() for scope in asked] == [3, 2, 5, 0, 2]
-
-    def test_a_task_that_reaches_further_is_refused(self, planted: WorkerPool) -> None:
-        job = finished(planted.ask("count", {"everything": True}, scope_of("acme"), "v1"))
-        assert (job.state, job.sentence) == ("failed", OUT_OF_REACH)
 
 
 PARENT = """

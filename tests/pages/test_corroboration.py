@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -11,12 +10,10 @@ import pytest
 
 from controls import loading
 from tests import sample
-from tests.analysis.corroboration.agreeing import COPIED, SAID, plant
-from tests.analysis.replay.planted_log import plant as plant_logged
-from tests.analysis.replay.planted_log import plant_organization, text
-from tests.hostile import TEXTS
-from tests.jobs.test_worker import until
+from tests.analysis.corroboration.agreeing import COPIED, SAID
+from tests.pages.agreeing_organizations import HOSTILE, NAMES, plant_agreeing
 from tests.pages.application import application
+from tests.pages.corroboration_page import charts, figures, said, shown, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,49 +22,13 @@ if TYPE_CHECKING:
 
     from tests.conftest import Cluster
 
-HOSTILE = [text for text in TEXTS if "\0" not in text and len(text) < 2_000 and any(map(str.isalnum, text))][:24]
-NAMES = {text[:60] for text in HOSTILE}
-PAGE = "corroboration.py"
-BOOSTED = '{"corroboration_boost_enabled": true}'
-
 
 @pytest.fixture(scope="module")
 def address(cluster: Cluster, template: str) -> Iterator[str]:
-    """Organizations that differ in what they hold; no test changes them, so that one worker serves all tests.
-
-    Acme: a cluster of three by two agents, one of two by one agent, and two retrievals. Birch: nothing. Cedar: as Acme,
-    with a word more in the canonical, and the boost on. Drake: hostile texts, each twice, by agents, in sessions and
-    projects of hostile names. Elm: a hundred megabytes.
-    Fir: the boost on, fifty retrievals, two candidates of each lifted. Gorse: the boost on, and never logged.
-    """
+    """Organizations that no test changes, so that one worker serves all tests."""
     name = cluster.create(template)
     with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
-        ids = plant(owner, "org_a")
-        candidates = [[UUID(ids[0]), UUID(ids[6])], [UUID(ids[6]), UUID(ids[7])]]
-        for number, chosen in enumerate(candidates):
-            sample.add_retrieval(owner, "org_a", sample.unchanged(2), name=f"r{number}", observations=chosen)
-        sample.add_organization(owner, "org_b", "Birch")
-        sample.add_session(owner, "org_b", "s")
-        plant(owner, "org_c", [(f"{said[0]} now" if said[1] == "bob" else said[0], *said[1:]) for said in SAID])
-        owner.execute("update organizations set features = %s where id = 'org_c'", (BOOSTED,))
-        plant(owner, "org_d", [(text, text[:60], text[:60], text[:60], 1.0) for text in HOSTILE for _ in range(2)])
-        owner.execute("update organizations set name = %s where id = 'org_d'", (HOSTILE[0],))
-        for project in NAMES:
-            owner.execute("insert into projects (org_id, id, name) values ('org_d', %s, %s)", (project, project))
-        for org, boost in (("org_f", [0.0, 0.5, 0.5]), ("org_g", [None] * 3)):
-            plant_organization(owner, org, text_0="the first says something else".ljust(40), text_2=text(1))
-            ranks = [2, 0, 1] if any(boost) else [0, 1, 2]
-            logged = {"before": ranks, "after": ranks, "injected": [rank < 2 for rank in ranks], "boost": boost}
-            for number in range(50):
-                plant_logged(owner, org, f"r{number}", weighting=False, **logged)
-            owner.execute("update organizations set features = %s where id = %s", (BOOSTED, org))
-        sample.add_organization(owner, "org_e")
-        owner.execute(
-            """insert into observations (org_id, id, project_id, agent_id, content, content_hash, created_at)
-               select 'org_e', gen_random_uuid(), 'api', 'agent-' || mod(n, 3), %s || repeat('x', 1000000), n, now()
-                 from generate_series(1, 100) n""",
-            ("a long story of one word that goes on and on ",),
-        )
+        plant_agreeing(owner)
     yield cluster.plain_url("dash_read", name)
     cluster.drop(name)
 
@@ -88,38 +49,6 @@ def page(opened: AppTest) -> Any:  # noqa: ANN401 - a function
         return shown(opened, until_shown)
 
     return show
-
-
-def shown(test: AppTest, until_shown: str) -> AppTest:
-    """The page once nothing is at work any more."""
-    test.switch_page(PAGE)
-
-    def ready() -> bool:
-        test.run()
-        told = {metric.label: metric.delta for metric in test.metric}
-        waiting = {"being looked for", "being read", "measuring width"} & set(told.values())
-        return bool(getattr(test, until_shown)) and not test.get("progress") and not waiting
-
-    until(ready, limit=60)
-    assert not test.exception
-    return test
-
-
-def figures(test: AppTest) -> dict[str, tuple[str, str]]:
-    return {metric.label: (metric.value, metric.delta) for metric in test.metric}
-
-
-def said(test: AppTest) -> str:
-    kinds = (test.caption, test.info, test.warning, test.markdown, test.text, test.error, test.success)
-    return "\n".join(str(element.value) for kind in kinds for element in kind)
-
-
-def charts(test: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in test.get("plotly_chart")]
-
-
-def table(test: AppTest, column: str) -> Any:  # noqa: ANN401 - a frame
-    return next(frame.value for frame in test.dataframe if column in frame.value.columns)
 
 
 def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a function

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ranking import simhash64
 from tests.pages.application import application
-from tests.pages.test_corroboration import figures, said, shown, table
+from tests.pages.corroboration_page import figures, said, shown, table
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from controls.access import Principal
 from controls.sections import SECTIONS
 from tests import sample
@@ -13,18 +11,12 @@ from tests.pages.application import application
 
 if TYPE_CHECKING:
     import psycopg
+    import pytest
     from streamlit.testing.v1 import AppTest
-
-    from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
 
 SCRIPTS = [entry.script for entries in SECTIONS.values() for entry in entries]
-
-
-@pytest.fixture
-def address(cluster: Cluster, store_database: str) -> str:
-    return cluster.plain_url("dash_read", store_database)
 
 
 def alerts(test: AppTest) -> list[str]:

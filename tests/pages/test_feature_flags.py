@@ -1,4 +1,4 @@
-"""Feature flags as they stand on the page, against planted facts and planted faults."""
+"""Feature flags as they stand on the page and are changed, against planted facts and planted faults."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 
-from controls.flags import history as flag_history
 from controls.flags.confirm import SENT, Sent, Staged
 from jobs.worker_pool import CANCELLED
 from queries import once
@@ -18,6 +17,7 @@ from queries.scope import Reach
 from tests import sample
 from tests.jobs.test_worker import until
 from tests.pages.application import application
+from tests.pages.flags_page import opened
 from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
 from tests.queries.flags.test_changes import MALFORMED, ONLY_JSON
 from tests.tcp_proxy import Proxy
@@ -31,27 +31,7 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
-PAGE = "feature_flags.py"
-
-
-@pytest.fixture
-def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
-    """Acme, on which weighting has an effect; Birch, set by other software."""
-    sample.add_organization(owner, "org_a", "Acme")
-    add_weighed(owner, "org_a", add_observed(owner, "org_a"), 4)
-    sample.add_organization(owner, "org_b", "Birch", features={WEIGHTING: True, "theirs": "<b>x</b>"})
-    return cluster.plain_url("dash_read", store_database)
-
-
-@pytest.fixture
-def _writing(cluster: Cluster, store_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
-
-
-def opened(test: AppTest) -> AppTest:
-    test.switch_page(PAGE).run()
-    assert not test.exception
-    return test
+pytestmark = pytest.mark.usefixtures("_flagged")
 
 
 def sent(store: Store) -> Sent:
@@ -281,71 +261,3 @@ class TestChange:
             opened(test)
         said = [alert.value for kind in (test.error, test.warning, test.info) for alert in kind]
         assert expected in " ".join(said)
-
-
-@pytest.mark.usefixtures("_writing")
-class TestHistory:
-    @pytest.fixture(autouse=True)
-    def _entries(self, owner: Owner) -> None:
-        owner.execute(
-            """insert into rankscope.flag_changes
-                 (org_id, request_id, flag, old_state, new_state, reason, actor, source)
-               select 'org_' || case when n %% 2 = 0 then 'a' else 'b' end, gen_random_uuid(), %s, 'absent', 'true',
-                      'reason ' || n, 'actor', 'test' from generate_series(1, 60) n""",
-            (WEIGHTING,),
-        )
-
-    def test_pages_of_fifty(self, address: str) -> None:
-        with application(address) as test:
-            opened(test)
-            first = test.dataframe[-1].value["reason"].tolist()
-            test.button(key="older").click().run()
-            assert not test.exception
-            second = test.dataframe[-1].value["reason"].tolist()
-        assert (len(first), len(second)) == (50, 10)
-        assert len({*first, *second}) == 60
-
-    @pytest.mark.parametrize("nonsense", ["x", "-1", "9" * 5000])
-    def test_a_page_and_an_age_that_cannot_be(self, address: str, nonsense: str) -> None:
-        with application(address, before=nonsense, stale=nonsense, flag=nonsense, state=nonsense, days="8d") as test:
-            opened(test)
-        head, history = (warning.value for warning in test.warning)
-        assert head.startswith("Not understood in this link, and ignored: Flag, New state, Preview on the last, Stale")
-        assert history.startswith("Not understood in this link, and ignored: Page of the history.")
-        assert len(test.dataframe[-1].value) == 50
-
-    def test_a_history_longer_than_a_file_says_so(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        def told(**filters: str) -> list[str]:
-            with application(address, **filters) as test:
-                opened(test)
-            return [caption.value for caption in test.caption if caption.value.startswith("A file holds")]
-
-        assert told() == []
-        monkeypatch.setattr(flag_history, "MOST", 60)
-        assert told() == []
-        monkeypatch.setattr(flag_history, "MOST", 59)
-        (said,) = told()
-        assert said.startswith("A file holds the newest 59 changes and there are more: choose an organization")
-        assert told(org="org_a") == []
-
-    def test_one_organization_and_words(self, address: str) -> None:
-        with application(address, org="org_a", words="reason 1") as test:
-            opened(test)
-        assert set(test.dataframe[-1].value["reason"]) == {f"reason {n}" for n in (10, 12, 14, 16, 18)}
-
-    def test_a_change_is_opened_by_keyboard_and_closed(self, address: str) -> None:
-        with application(address, words="reason 1") as test:
-            opened(test)
-            wanted = str(test.dataframe[-1].value["id"].iloc[1])
-            test.selectbox(key="pick_change").select(wanted).run()
-            assert test.query_params["change"] == wanted
-            assert test.subheader[-1].value == f"Change {wanted}"
-            test.button(key="close_change").click().run()
-            assert "change" not in test.query_params
-            assert f"Change {wanted}" not in [each.value for each in test.subheader]
-
-    @pytest.mark.parametrize("change", ["999999999", "x", "-3", "9" * 40, "9" * 5000, "%27"])
-    def test_an_unknown_entry(self, address: str, change: str) -> None:
-        with application(address, change=change) as test:
-            opened(test)
-        assert "Unknown change in this link" in test.warning[-1].value

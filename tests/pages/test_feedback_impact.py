@@ -1,21 +1,16 @@
-"""Feedback Impact as it stands on the page: planted facts, every state, hostile links, and other stores."""
+"""Feedback Impact as it stands on the page: planted facts, every part and filter, hostile links, and other stores."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from typing import TYPE_CHECKING, Any
-from uuid import uuid5
 
 import pytest
 
-from tests import sample
 from tests.hostile import TEXTS
-from tests.impact_log import EXTREMES, NUMBERS, Retrieval, believable, damaged, plant, seeded
-from tests.long_log import RETRIEVALS, SAY_LONG, SMALL
-from tests.long_log import plant as plant_long
+from tests.impact_log import believable, plant, seeded
 from tests.pages.application import application
+from tests.pages.impact_page import PAGE, said, swapped, titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,59 +18,9 @@ if TYPE_CHECKING:
     import psycopg
     from streamlit.testing.v1 import AppTest
 
-    from tests.conftest import Cluster
-
     Owner = psycopg.Connection[Any]
 
-PAGE = "feedback_impact.py"
-
-
-def swapped(name: str, one: int, other: int, **more: Any) -> Retrieval:  # noqa: ANN401 - Retrieval's own
-    """Eight candidates and a block of four, in which feedback swapped two places."""
-    made = believable(seeded(1), name, 8, block=4, **more)
-    after = list(range(8))
-    after[one], after[other] = after[other], after[one]
-    for place, row in enumerate(made.rows):
-        row.before, row.after, row.injected = place, after[place], after[place] < 4
-        row.relevance, row.boost, row.weight = 0.9 - place / 20, None, 1.0
-        row.weighted = row.relevance
-        row.observation = uuid5(sample.NAMESPACE, f"swapped/{place}")
-    return made
-
-
-def torn(name: str) -> Retrieval:
-    """One that lost a row which feedback had moved, so that its changes no longer sum to zero."""
-    made = swapped(name, 2, 5)
-    del made.rows[2]
-    return made
-
-
-@pytest.fixture
-def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
-    """Five comparable retrievals: one moved across the cut, one within the top; and one of each fault."""
-    sample.add_organization(owner, "org_a", "Acme")
-    sample.add_organization(owner, "org_b", "Birch")
-    for number, outcome in enumerate(("accepted", "rework", None)):
-        owner.execute(
-            """insert into sessions (org_id, id, project_id, agent_id, work_type, outcome, created_at)
-               values ('org_a', %s, 'api', %s, 'chore', %s, now())""",
-            (f"s{number}", f"agent-{number}", outcome),
-        )
-    draw = seeded(2)
-    plant(
-        owner,
-        [
-            swapped("cut", 3, 4, session="s0", query="how do we deploy"),
-            swapped("top", 0, 1, session="s1", query="100% _sure_"),
-            *(swapped(f"same{n}", 7, 7, session="s2") for n in range(3)),
-            torn("hole"),
-            damaged(draw, swapped("twice", 0, 0), "twice"),
-            damaged(draw, swapped("number", 0, 0), "number"),
-            swapped("off", 0, 0, weighting=False),
-            swapped("before", 0, 4, days_ago=40),
-        ],
-    )
-    return cluster.plain_url("dash_read", store_database)
+pytestmark = pytest.mark.usefixtures("_swapped")
 
 
 @pytest.fixture
@@ -87,15 +32,6 @@ def opened(address: str, request: pytest.FixtureRequest) -> Iterator[AppTest]:
 
 def at(**parameters: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("opened", [parameters], indirect=True)
-
-
-def said(test: AppTest) -> str:
-    elements = (*test.markdown, *test.caption, *test.subheader, *test.text, *test.warning, *test.info)
-    return "\n".join(element.value for element in elements)
-
-
-def titles(test: AppTest) -> list[str]:
-    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in test.get("plotly_chart")]
 
 
 def test_the_figures_on_top(opened: AppTest) -> None:
@@ -253,79 +189,6 @@ class TestFilters:
             assert not test.error
 
 
-class TestOpened:
-    def test_a_retrieval_shows_its_session_and_formula(self, address: str) -> None:
-        name = str(swapped("cut", 3, 4).id)
-        with application(address, org="org_a", retrieval=name) as test:
-            test.switch_page(PAGE).run()
-            assert not test.exception
-            assert "Feedback moved 2 of 8 candidates and brought 1 into the block of 4" in titles(test)
-            assert "session s0 · agent agent-0 · work chore · outcome accepted · weighting on · pipeline live" in said(
-                test
-            )
-            table = test.dataframe[1].value
-            assert list(table["weighted_rank"]) == list(range(1, 9))
-            assert list(table["moved"])[3:5] == ["▲1", "▼1"]
-            assert table["formula"].iloc[0] == "0.9 × 1.0 = 0.9"
-            (way,) = [link.proto for link in test.get("page_link") if link.proto.label == "Open in Inspector"]
-            assert (way.page, way.query_string) == ("inspector", f"org=org_a&retrieval={name}")
-            test.button("close_retrieval").click().run()
-            assert "retrieval" not in test.query_params
-
-    def test_rows_open_without_a_mouse(self, address: str) -> None:
-        with application(address, org="org_a") as test:
-            test.switch_page(PAGE).run()
-            listed = list(test.dataframe[0].value["id"])
-            test.selectbox("choose_retrieval").select_index(1).run()
-            assert test.query_params["retrieval"] == listed[1]
-            candidates = list(test.dataframe[1].value["id"])
-            test.selectbox("choose_candidate").select_index(2).run()
-            assert not test.exception
-            assert [title.value for title in test.title] == ["Observation"]
-            assert test.query_params["observation"] == candidates[2]
-
-    @pytest.mark.parametrize("org", ["org_a", "org_b"])
-    def test_an_unknown_retrieval_and_a_foreign_one_look_the_same(self, address: str, org: str) -> None:
-        name = str(swapped("cut", 3, 4).id) if org == "org_b" else "11111111-1111-1111-1111-111111111111"
-        with application(address, org=org, retrieval=name) as test:
-            test.switch_page(PAGE).run()
-            assert "No such retrieval: it does not exist here, or you may not see it" in said(test)
-
-
-COUNTED_APART = ("2 with a score or weight that is no number", "2 logged incompletely", "Formed of 6")
-
-
-class TestNoNumbers:
-    """HOS-5: whatever stands in the log, it opens, and what is no number is called so."""
-
-    @pytest.mark.parametrize("value", [*NUMBERS, *EXTREMES], ids=str)
-    def test_a_score_or_weight(self, address: str, owner: Owner, value: float | None) -> None:
-        made = swapped("odd", 2, 5)
-        made.rows[0].relevance = made.rows[1].weight = made.rows[2].weighted = value
-        finite = value is not None and math.isfinite(value)
-        shown = self.opened(
-            address, owner, made, "Formed of 6" if finite else "2 with a score or weight that is no number"
-        )
-        assert shown["formula"].str.endswith("(not a number)").sum() == (0 if finite else 3)
-
-    @pytest.mark.parametrize("rank", [None, -1, 2**31 - 1, -(2**31)], ids=str)
-    def test_a_rank(self, address: str, owner: Owner, rank: int | None) -> None:
-        made = swapped("odd", 2, 5)
-        made.rows[0].before = made.rows[1].after = rank
-        shown = self.opened(address, owner, made, "2 logged incompletely")
-        if rank is None:
-            assert list(shown["moved"]).count("—") == 2
-
-    def opened(self, address: str, owner: Owner, made: Retrieval, due: str) -> Any:  # noqa: ANN401 - a frame
-        plant(owner, [made])
-        with application(address, org="org_a", retrieval=str(made.id), part="weights") as test:
-            test.switch_page(PAGE).run()
-            assert not test.exception
-            assert not test.error
-            assert [words for words in COUNTED_APART if words in said(test)] == [due]
-            return test.dataframe[1].value
-
-
 class TestParts:
     @at(part="weights")
     def test_weights(self, opened: AppTest) -> None:
@@ -381,52 +244,3 @@ def test_an_empty_organization_explains_itself(address: str) -> None:
         assert "Nothing was ever stored here" in said(test)
         assert "No retrievals in this scope" not in said(test)  # said once: no longer window would help
         assert not test.metric
-
-
-class TestDrawn:
-    """Of all organizations over a log too long to fold whole, every figure is an estimate and says so."""
-
-    @pytest.fixture
-    def long(self, cluster: Cluster, store_database: str, owner: Owner) -> str:
-        plant_long(owner)
-        owner.execute(SAY_LONG)
-        return cluster.plain_url("dash_read", store_database)
-
-    def test_figures_carry_a_sign_and_the_strip_says_how_good_they_are(self, long: str) -> None:
-        with application(long, part="measures") as test:
-            test.switch_page(PAGE).run()
-            assert not test.exception
-            strip = next(line.value for line in test.markdown if "as of" in line.value)
-            found = re.search(r"≈ ([\d,]+) log rows in ([\d,]+) retrievals, drawn from 30 % of the log", strip)
-            assert found is not None
-            assert int(found[2].replace(",", "")) == pytest.approx(RETRIEVALS + SMALL, rel=0.2)
-            points, counts = (float(told) for told in re.findall(r"±([\d.]+)", strip))
-            assert counts == pytest.approx(2 * points, rel=0.1)
-            assert 0 < points < 15
-            assert "newest" in strip
-            share = re.search(r"top 5 in ≈ ([\d.]+) % of retrievals", test.subheader[0].value)
-            assert share is not None
-            # every third of the comparable, which are all but every tenth
-            assert float(share[1]) == pytest.approx(100 / 3, abs=points)
-            assert all(metric.value.startswith("≈ ") for metric in test.metric)
-            assert all("≈ " in title for title in titles(test))
-            told = said(test)
-            assert re.search(r"Formed of ≈ [\d,]+ comparable retrievals; counted apart: ≈ [\d,]+ logged incompl", told)
-            assert re.search(r"100 of those drawn, .*; ≈ [\d,]+ there are in all", told)
-            assert re.search(r"≈ [\d,]+ observations entered .* ≈ [\d.]+ flips per 100", told)
-
-    @pytest.mark.parametrize(
-        ("part", "words"),
-        [("movers", "Counted in the retrievals that were drawn"), ("outcomes", "makes a difference look smaller")],
-    )
-    def test_what_is_no_estimate_says_so_too(self, long: str, part: str, words: str) -> None:
-        with application(long, part=part) as test:
-            test.switch_page(PAGE).run()
-            assert not test.exception
-            assert words in said(test)
-
-    def test_one_organization_is_counted(self, long: str) -> None:
-        with application(long, org="org_a") as test:
-            test.switch_page(PAGE).run()
-            assert "≈" not in said(test)
-            assert f"in {RETRIEVALS:,} retrievals" in said(test)

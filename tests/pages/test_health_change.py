@@ -12,22 +12,15 @@ from analysis.health.change import PRESENT_ONLY
 from queries.health.served import Misled
 from tests import sample
 from tests.health_store import NOW, frames, inside, plant, plant_history
-from tests.pages.test_health import SCOPE, alerts, health, spec, table
+from tests.pages.health_page import SCOPE, alerts, health, spec, table
 
 if TYPE_CHECKING:
     import psycopg
     from streamlit.testing.v1 import AppTest
 
-    from tests.conftest import Cluster
-
     Owner = psycopg.Connection[Any]
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def address(cluster: Cluster, store_database: str) -> str:
-    return cluster.plain_url("dash_read", store_database)
 
 
 def said(test: AppTest) -> str:

@@ -5,28 +5,19 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from controls.health.change import OFF
 from tests import sample
 from tests.health_store import NOW
-from tests.pages.test_health import health
+from tests.pages.health_page import health
+from tests.pages.inspector_page import param
 from tests.pages.test_health_change import add_sessions
-from tests.pages.test_inspector import param
 
 if TYPE_CHECKING:
     import psycopg
 
-    from tests.conftest import Cluster
-
     Owner = psycopg.Connection[Any]
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def address(cluster: Cluster, store_database: str) -> str:
-    return cluster.plain_url("dash_read", store_database)
 
 
 def turn_flag(owner: Owner, old: str, new: str, *, days_ago: int, flag: str = "feedback_weighting_disabled") -> None:

@@ -5,24 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from controls import glossary
 from tests import sample
 from tests.health_store import NOW
-from tests.pages.test_health import health, table
+from tests.pages.health_page import health, table
 
 if TYPE_CHECKING:
     import psycopg
 
-    from tests.conftest import Cluster
-
     Owner = psycopg.Connection[Any]
-
-
-@pytest.fixture
-def address(cluster: Cluster, store_database: str) -> str:
-    return cluster.plain_url("dash_read", store_database)
 
 
 def add_sessions(owner: Owner, org: str, days_ago: int, accepted: int, judged: int) -> None:

@@ -20,7 +20,7 @@ from ranking.budget import TokenBudget, estimate_tokens
 from ranking.flips import flips_between
 from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.inspected import by_library, moved, without_budget
-from tests.pages.test_inspector import WEIGHTS, opened, said
+from tests.pages.inspector_page import WEIGHTS, opened, said
 from tests.queries.test_corroborating import add_run
 from tests.retrieval.planted import EMBEDDER, QUESTION, TEXTS, plant
 

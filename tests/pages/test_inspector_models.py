@@ -11,7 +11,7 @@ from retrieval.embedders import EmbeddingModel, OnnxEmbedder, Pooling
 from retrieval.neural import pair_scorer
 from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.pages.application import application
-from tests.pages.test_inspector import opened, said
+from tests.pages.inspector_page import opened, said
 from tests.retrieval.models import counted_passes
 from tests.retrieval.planted import QUESTION, plant
 

@@ -8,46 +8,28 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ranking import budget, cross_encoder
+from ranking import budget
 from ranking.anchors import RegexAnchorExtractor
-from ranking.batched import use_batched_path
 from ranking.candidates import Candidates
 from ranking.composite import composite_scores, recency
 from ranking.contradictions import classify, contradicts
 from ranking.corroboration import corroboration_boost
-from ranking.cross_encoder import CrossEncoder, blend
 from ranking.dedup import dedup, normalize_content
 from ranking.feedback import apply_feedback_ranking, update_weight
-from ranking.floor import above_floor
 from ranking.fusion import fuse_scores, leg_pool, reciprocal_rank_fusion
-from ranking.lexical import LexicalScorer, lexical_score
 from ranking.memory_score import MemoryScore, memory_scores, number
 from ranking.memsense_explanation import memsense_explain
 from ranking.mmr import DEFAULT_K, Mmr, candidate_pool, route_pool
 from ranking.order import stable_order
-from ranking.pair_scorer import Pair
 from ranking.ranking import rank
 from ranking.redundancy import embedding_matrix
-from ranking.reflection import reflection_factor
 from ranking.relevance import Relevance
-from ranking.session_recency import SessionMemory, session_recency
 from ranking.session_support import turn_support
 from ranking.simhash import hamming, simhash64
 from ranking.temporal import rerank_temporal, temporal_proximity
 from ranking.tokens import tokenize as simhash_tokens
-from ranking.words import tokenize
-from tests.ranking.peer_constants import CONSTANTS
-
-Rows = Sequence[Mapping[str, Any]]
-
-
-def _column(rows: Rows, name: str, missing: float = math.nan) -> Any:
-    values = (row.get(name) for row in rows)
-    return np.array([missing if value is None else value for value in values], dtype=np.float64)
-
-
-def _ranked(ids: Sequence[Any], scores: Any) -> list[list[Any]]:
-    return [[ids[row], float(scores[row])] for row in stable_order(np.asarray(scores, dtype=np.float64))]
+from tests.ranking import peer_aimemory
+from tests.ranking.peer_rows import Rows, column, in_order
 
 
 def rensei_simhash(text: str = "") -> Any:
@@ -84,8 +66,8 @@ def rensei_estimate_tokens(text: str = "") -> Any:
 def rensei_apply_feedback_ranking(candidates: Rows = (), weightingEnabled: bool = True) -> Any:  # noqa: FBT001, FBT002, N803
     found = Candidates(
         [row.get("id") for row in candidates],
-        relevance=_column(candidates, "relevanceScore", 0.0),
-        weight=_column(candidates, "feedbackWeight", 1.0),
+        relevance=column(candidates, "relevanceScore", 0.0),
+        weight=column(candidates, "feedbackWeight", 1.0),
     )
     ranked = apply_feedback_ranking(found, weighting_enabled=weightingEnabled)
     return [
@@ -129,12 +111,12 @@ def _composite(rows: Rows, weights: Mapping[str, float] | None) -> Any:
     chosen = weights or {"relevance": 0.80, "recency": 0.05, "importance": 0.15}
     shares = (chosen.get("relevance") or 0.0, chosen.get("recency") or 0.0, chosen.get("importance") or 0.0)
     return composite_scores(
-        _column(rows, "score", 0.0), _column(rows, "age_hours"), _column(rows, "importance", 0.0), shares
+        column(rows, "score", 0.0), column(rows, "age_hours"), column(rows, "importance", 0.0), shares
     )  # fmt: skip
 
 
 def memini_rerank_with(rows: Rows = (), weights: Mapping[str, float] | None = None) -> Any:
-    return _ranked([row.get("id") for row in rows], _composite(rows, weights))
+    return in_order([row.get("id") for row in rows], _composite(rows, weights))
 
 
 def memini_rerank_temporal(
@@ -146,9 +128,9 @@ def memini_rerank_temporal(
 ) -> Any:
     base = _composite(rows, weights)
     order = stable_order(base)  # the Go package hands the boost a sorted list, so ties keep the composite's order
-    ages = _column(rows, "created_age_days")[order]
+    ages = column(rows, "created_age_days")[order]
     lifted = rerank_temporal(base[order], ages, RegexAnchorExtractor().anchor(query), boost, mode)
-    return _ranked([rows[row].get("id") for row in order], lifted)
+    return in_order([rows[row].get("id") for row in order], lifted)
 
 
 def memini_temporal_proximity(
@@ -215,82 +197,6 @@ def memsense_rrf(routes: Mapping[str, Any] = MappingProxyType({}), k: float = 15
     }
 
 
-def aimemory_lexical_score(query: str = "", title: str = "", content: str = "") -> Any:
-    return lexical_score(query, title, content, case_sensitive=True)
-
-
-def aimemory_tokenize(text: str = "") -> Any:
-    return tokenize(text)
-
-
-def _factor(config: str | Mapping[str, Any] | None, is_reflection: Sequence[bool], depth: Sequence[int]) -> Any:
-    knobs: Mapping[str, float] = {"boost": 1.0, "per_depth_increment": 0.0, "max_depth_cap": 0}
-    if config is not None and config != "disabled":
-        defaults = {"boost": 1.2, "per_depth_increment": 0.05, "max_depth_cap": 3}
-        given = config if isinstance(config, Mapping) else {}
-        knobs = defaults | {name: value for name, value in given.items() if value is not None}
-    flags, depths = np.array(is_reflection, dtype=np.bool_), np.array(depth, dtype=np.int64)
-    return reflection_factor(
-        flags, depths, knobs["boost"], knobs["per_depth_increment"], int(knobs["max_depth_cap"])
-    )  # fmt: skip
-
-
-def aimemory_reflection_factor(
-    config: str | Mapping[str, Any] | None = "default", kind: str = "observation", depth: int = 0
-) -> Any:
-    return float(_factor(config, [kind == "reflection"], [depth])[0])
-
-
-def aimemory_rerank(
-    query: str = "", candidates: Rows = (), reflection_boost: str | Mapping[str, Any] = "disabled"
-) -> Any:
-    head, tail = candidates[: cross_encoder.POOL], candidates[cross_encoder.POOL :]
-    scorer = LexicalScorer(case_sensitive=True)
-    pairs = scorer.score([Pair(query, row.get("title") or "", row.get("content") or "") for row in head]).scores
-    factor = _factor(
-        reflection_boost, [bool(row.get("reflection")) for row in head], [row.get("depth") or 0 for row in head]
-    )
-    scored = _ranked([row.get("id") for row in head], blend(_column(head, "score", 0.0), pairs) * factor)
-    return [*scored, *([row.get("id"), row.get("score") or 0.0] for row in tail)]
-
-
-def aimemory_score_floor(mode: str = "off", rows: Sequence[Sequence[Any]] = (), value: float = 0.0) -> Any:
-    name = {"relative": "relative_to_top", "": "off"}.get(mode, mode)
-    keep = above_floor(np.array([score or 0.0 for _, score in rows], dtype=np.float64), name, value, top=0)
-    return [label for (label, _), kept in zip(rows, keep, strict=True) if kept]
-
-
-def aimemory_session_recency_scenario(steps: Rows = ()) -> Any:
-    memory = SessionMemory()
-    outputs = []
-    for step in steps:
-        session, results = step.get("session"), step.get("results") or ()
-        ids = np.array([label for label, _ in results], dtype=np.object_)
-        scores = np.array([score or 0.0 for _, score in results], dtype=np.float64)
-        lifted = session_recency(scores, memory.shown_before(session, ids))
-        # without a session nothing is touched, not even the order
-        ranked = _ranked(ids.tolist(), lifted) if session else [list(result) for result in results]
-        memory.record(session, [label for label, _ in ranked], now=0.0)
-        outputs.append(ranked)
-    sessions = dict.fromkeys(step["session"] for step in steps if step.get("session"))
-    recent = {session: list(memory.recent(session)) for session in sessions}
-    return {"outputs": outputs, "recent": recent, "session_count": len(memory)}
-
-
-def aimemory_constant(name: str) -> Any:
-    return CONSTANTS[name]
-
-
-def aimemory_use_batched_rerank_path(is_neural: bool = False, in_flight: int = 0) -> Any:  # noqa: FBT001, FBT002
-    return use_batched_path(neural=is_neural, in_flight=in_flight)
-
-
-def aimemory_rerank_count(candidates: int = 0, pool_max: int = 20) -> Any:
-    scores = np.linspace(1, 0, candidates)
-    found = Candidates(range(candidates), relevance=scores, pair_score=scores)
-    return len(rank(found, (Relevance(), CrossEncoder(max(pool_max, 0)))).order())
-
-
 def _nulls_left_out(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with a null read as left out, unless its signature says what null means."""
     meant = {name for name, taken in signature(function).parameters.items() if NoneType in get_args(taken.annotation)}
@@ -302,6 +208,6 @@ def _nulls_left_out(function: Callable[..., Any]) -> Callable[..., Any]:
 SYSTEMS = ("contradiction", "rensei", "memini", "memsense", "aimemory")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name.replace("_", ".", 1): _nulls_left_out(function)
-    for name, function in list(globals().items())
+    for name, function in (globals() | vars(peer_aimemory)).items()
     if name.split("_", 1)[0] in SYSTEMS and callable(function)
 }

@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 
 from ranking.candidates import Candidates, MissingEvidence
 from ranking.clusters import Clusters
-from ranking.diameter import hash_diameters
 from ranking.near_duplicates import cluster_near_duplicates
-from ranking.simhash import fingerprints, hamming, simhash64
-from tests.ranking.test_near_pairs import brute_pairs, near_by_construction, same_partition, union_find
+from ranking.simhash import fingerprints, simhash64
+from tests.ranking.restated import SAME
+from tests.ranking.test_near_pairs import brute_pairs, same_partition, union_find
 
-SAME = [
-    "Use async/await for database calls.",
-    "use async await for database calls",
-    "USE async: await, for database calls",
-]
 WORDS = st.sampled_from(["deploy", "every", "day", "never", "port", "8080", "a"])
 TEXTS = st.lists(st.lists(WORDS, max_size=4).map(" ".join), max_size=14)
 
@@ -115,79 +110,6 @@ class TestCounts:
         known = {row[1] for row in rows} - {None}
         assert agents.corroboration_score == [max(len(known) - 1, 0)]
         assert members.corroboration_score == [len(rows) - 1]
-
-
-class TestDisputes:
-    COLUMNS = {"ids": ["p", "q", "r", "s"], "content": [*SAME, "else"], "weight": [1.0, 2.0, 1.0, 1.0]}  # noqa: RUF012
-
-    def test_a_member_that_contradicts_its_canonical_disputes_the_cluster(self) -> None:
-        clusters = cluster_near_duplicates(self.COLUMNS, disputes=[("r", "q")])
-        assert clusters.disputed.tolist() == [True]
-        assert clusters.contradicts.tolist() == [False, False, True, False]
-        assert clusters.corroborating.tolist() == [2, 2, 2, 0]
-
-    def test_it_can_be_left_out_of_the_count(self) -> None:
-        """It then has no part in the agreement, neither as a voice nor as one who gains by the others'."""
-        clusters = cluster_near_duplicates(self.COLUMNS, disputes=[("q", "r")], exclude_disputed=True)
-        assert clusters.corroboration_score.tolist() == [1]
-        assert clusters.corroborating.tolist() == [1, 1, 0, 0]
-        assert clusters.size.tolist() == [3]
-
-    def test_disputes_beside_the_canonical_or_across_clusters_do_not_count(self) -> None:
-        clusters = cluster_near_duplicates(self.COLUMNS, disputes=[("p", "r"), ("q", "s"), ("q", "q")])
-        assert not clusters.disputed.any()
-
-    def test_rows_where_there_are_no_ids(self) -> None:
-        assert cluster_near_duplicates(SAME, disputes=[(2, 0)]).contradicts.tolist() == [False, False, True]
-
-    def test_agents_of_disputed_members_are_left_out_too(self) -> None:
-        columns = {"content": SAME, "agent_id": ["x", "y", "z"]}
-        clusters = cluster_near_duplicates(columns, count_by="agents", disputes=[(0, 2)], exclude_disputed=True)
-        assert clusters.corroboration_score.tolist() == [1]
-
-    def test_unknown_ids(self) -> None:
-        with pytest.raises(ValueError, match="disputes: expected ids of observations, found 'nobody'"):
-            cluster_near_duplicates(self.COLUMNS, disputes=[("p", "nobody")])
-
-
-class TestDiameter:
-    @settings(max_examples=60, deadline=None)
-    @given(st.integers(0, 2**32), st.sampled_from([1, 2, 40, 400]), st.integers(1, 4), st.integers(0, 30))
-    def test_equals_the_largest_of_all_pairs(self, seed: int, count: int, groups: int, flips: int) -> None:
-        hashes = near_by_construction(seed, count, 1, flips)
-        group = np.random.default_rng(seed).integers(0, groups, count)
-        expected = [int(hamming(hashes[group == n][:, None], hashes[group == n]).max(initial=0)) for n in range(groups)]
-        assert hash_diameters(hashes, group, groups).tolist() == expected
-
-    @pytest.mark.parametrize("flips", [2, 10, 60])
-    def test_large_groups_are_measured_exactly(self, flips: int) -> None:
-        """Larger than one block: what is far from the middle is looked at first, and the rest may be left out."""
-        hashes = near_by_construction(flips, 3_000, 2, flips)
-        expected = int(hamming(hashes[:, None], hashes).max())
-        assert hash_diameters(hashes, np.zeros(3_000, np.int64), 1).tolist() == [expected]
-
-    def test_the_widest_pair_may_lie_near_the_middle(self) -> None:
-        """One value far out, and a crowd of which two are farther apart than any is from that one."""
-        crowd = [1 << bit for bit in range(64)] + [(1 << 20) - 1, ((1 << 20) - 1) << 20, (1 << 21) - 1]
-        hashes = np.array(crowd, np.uint64)
-        assert hash_diameters(hashes, np.zeros(len(hashes), np.int64), 1).tolist() == [40]
-
-    def test_a_chain_is_reported(self) -> None:
-        """Neighbours are near, the ends are not: single linkage joins them, the diameter says so."""
-        words = [f"word{number}" for number in range(60)]
-        texts = [" ".join(words[shift : shift + 40]) for shift in (0, 4, 8)]
-        first, middle, last = simhash64(texts)
-        step, widest = int(max(hamming(first, middle), hamming(middle, last))), int(hamming(first, last))
-        assert step < widest
-        clusters = cluster_near_duplicates(texts, step)
-        assert clusters.diameter.tolist() == [widest]
-        assert clusters.chained.tolist() == [True]
-        assert not cluster_near_duplicates(texts, widest).chained.any()
-
-    def test_many_copies_of_few_texts(self) -> None:
-        clusters = cluster_near_duplicates(["one two three", "four five six"] * 50_000, limit=None)
-        assert clusters.size.tolist() == [50_000, 50_000]
-        assert clusters.diameter.tolist() == [0, 0]
 
 
 class TestLimit:

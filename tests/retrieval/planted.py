@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
 from retrieval.embedders import WordLlamaEmbedder
+from retrieval.memory import AgentSession
 from tests.sample import NAMESPACE, add_organization
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)
+SESSION = AgentSession("acme", "ses_1", project_id="api", work_type="bug_fix")
 QUESTION = "fix null pointer in auth middleware"
 TEXTS = (
     "The null pointer in the auth middleware came from a missing session cookie.",

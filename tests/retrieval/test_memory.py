@@ -2,42 +2,22 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from ranking import FULL, LIVE, PRESETS, Feedback, LexicalScorer, Relevance, ScorerUsed, TokenBudget, to_text
+from ranking import FULL, LIVE, PRESETS, Feedback, Relevance, ScorerUsed, TokenBudget, to_text
 from retrieval.evidence import NO_PASS
-from retrieval.log import LogWriter
-from retrieval.memory import AgentSession, Memory, build_session_memory_block, open_memory
+from retrieval.memory import AgentSession, Memory, build_session_memory_block
 from retrieval.retrieve import retrieve
 from tests.queries.test_corroborating import add_cluster, add_run
-from tests.retrieval.logs import memory_store
-from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, TEXTS, plant
+from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, SESSION, TEXTS, plant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import psycopg
 
-    from ranking.pair_scorer import Pair, PairScores
-    from tests.conftest import Cluster
-
     Owner = psycopg.Connection[Any]
-
-SESSION = AgentSession("acme", "ses_1", project_id="api", work_type="bug_fix")
-
-
-@pytest.fixture
-def memory(cluster: Cluster, store_database: str) -> Iterator[Memory]:
-    """What an agent platform retrieves with, over its own login."""
-    store = memory_store(cluster, store_database)
-    writer = LogWriter(store)
-    yield Memory(store, EMBEDDER, LexicalScorer(), writer)
-    writer.stop()
-    store.close()
 
 
 def cosines(texts: tuple[str, ...] = TEXTS, question: str = QUESTION) -> np.ndarray[Any, Any]:
@@ -251,116 +231,3 @@ def test_eight_callers_at_once_get_what_one_gets(memory: Memory, owner: Owner) -
         found = list(pool.map(lambda name: retrieve(memory, SESSION, QUESTION, PRESETS[name], NOW), asked))
     assert [each.ranking.ids() for each in found] == [expected[name] for name in asked]
     assert {each.degraded for each in found} == {()}
-
-
-class TestNoTrace:
-    def traces(self, owner: Owner) -> tuple[Any, ...]:
-        row = owner.execute(
-            """select (select count(*) from retrieval_ab_logs), (select count(*) from context_injection_logs),
-                      (select count(*) from observations where last_accessed_at is not null)"""
-        ).fetchone()
-        assert row is not None
-        return tuple(row)
-
-    def test_inspecting_records_nothing(self, memory: Memory, owner: Owner) -> None:
-        plant(owner)
-        assert retrieve(memory, SESSION, QUESTION).injected
-        assert memory.writer is not None
-        assert memory.writer.flush()
-        assert (self.traces(owner), len(memory.shown)) == ((0, 0, 0), 0)
-
-    def test_the_log_can_be_spared(self, memory: Memory, owner: Owner) -> None:
-        plant(owner)
-        found = build_session_memory_block(SESSION, QUESTION, memory, skip_ab_log=True)
-        assert memory.writer is not None
-        assert memory.writer.flush()
-        assert not found.logged
-        assert self.traces(owner) == (0, 0, 0)
-        # shown it was, all the same
-        assert memory.shown.recent(SESSION.key) == found.injected
-
-    def test_without_a_session_nothing_is_logged_or_remembered(self, memory: Memory, owner: Owner) -> None:
-        plant(owner)
-        found = build_session_memory_block(AgentSession("acme"), QUESTION, memory)
-        assert found.injected
-        assert memory.writer is not None
-        assert memory.writer.flush()
-        assert (found.logged, self.traces(owner), len(memory.shown)) == (False, (0, 0, 0), 0)
-
-    def test_sessions_of_two_organizations_are_two(self, memory: Memory, owner: Owner) -> None:
-        for org in ("acme", "globex"):
-            plant(owner, org)
-        build_session_memory_block(SESSION, QUESTION, memory)
-        assert memory.shown.recent(AgentSession("globex", "ses_1").key) == ()
-
-    def test_finding_nothing_is_logged_as_such(self, memory: Memory, owner: Owner) -> None:
-        plant(owner, texts=())
-        found = build_session_memory_block(SESSION, QUESTION, memory)
-        assert memory.writer is not None
-        assert memory.writer.flush()
-        assert (found.text, found.logged, self.traces(owner)) == ("", True, (0, 1, 0))
-
-
-class TestSecondMemory:
-    def test_it_leaves_the_log_of_the_first_alone(self, cluster: Cluster, store_database: str, owner: Owner) -> None:
-        plant(owner)
-        url = cluster.url("memory_write", store_database)
-        with open_memory(url, EMBEDDER) as one:
-            with open_memory(url, EMBEDDER) as two:
-                assert build_session_memory_block(SESSION, QUESTION, two).logged
-            assert build_session_memory_block(SESSION, QUESTION, one).logged
-        assert owner.execute("select count(*) from context_injection_logs").fetchall() == [(2,)]
-
-
-class _Shaped:
-    """An embedder that gives its vector in another shape than asked for."""
-
-    name, dimensions = "shaped", 256
-
-    def __init__(self, shape: Callable[[Any], Any]) -> None:
-        self.shape = shape
-
-    def embed(self, texts: Sequence[str]) -> Any:  # noqa: ANN401 - whatever it likes
-        return EMBEDDER.embed(texts)
-
-    def embed_query(self, text: str) -> Any:  # noqa: ANN401 - same
-        return self.shape(EMBEDDER.embed_query(text))
-
-
-class _Broken:
-    neural = True
-
-    def score(self, pairs: Sequence[Pair]) -> PairScores:
-        raise RuntimeError(f"{len(pairs)} pairs are too many")
-
-
-class TestModelsOfOthers:
-    def test_a_list_will_do_and_a_matrix_is_told(self, memory: Memory, owner: Owner) -> None:
-        plant(owner)
-        listed = retrieve(Memory(memory.store, _Shaped(lambda vector: vector.tolist())), SESSION, QUESTION)
-        assert (listed.degraded, listed.injected[0]) == ((), retrieve(memory, SESSION, QUESTION).injected[0])
-        matrix = retrieve(Memory(memory.store, _Shaped(lambda vector: vector[None, :])), SESSION, QUESTION)
-        assert matrix.injected
-        assert "expected one vector, found shape (1, 256)" in matrix.degraded[0]
-
-    def test_a_scorer_that_raises_is_replaced_and_told(self, memory: Memory, owner: Owner) -> None:
-        plant(owner)
-        found = retrieve(Memory(memory.store, EMBEDDER, _Broken()), SESSION, QUESTION, PRESETS["FULL"])
-        assert found.injected
-        assert any("were scored by words: the cross-encoder failed on them" in each for each in found.degraded)
-
-
-def test_what_was_given_is_marked_as_read_to_ten_minutes(memory: Memory, owner: Owner) -> None:
-    planted = plant(owner)
-
-    def read() -> dict[Any, Any]:
-        assert memory.writer is not None
-        assert memory.writer.flush()
-        return dict(owner.execute("select id, last_accessed_at from observations").fetchall())
-
-    given = build_session_memory_block(SESSION, QUESTION, memory, now=NOW).injected
-    assert read() == {id_: NOW if str(id_) in map(str, given) else None for id_ in planted.ids}
-    build_session_memory_block(SESSION, QUESTION, memory, now=NOW + timedelta(minutes=5))
-    assert set(read().values()) - {None} == {NOW}
-    build_session_memory_block(SESSION, QUESTION, memory, now=NOW + timedelta(hours=1))
-    assert set(read().values()) - {None} == {NOW + timedelta(hours=1)}

@@ -1,9 +1,7 @@
-"""What a session was given learns from its outcome: once, by the documented numbers, whoever else does so meanwhile."""
+"""What a session was given learns from its outcome: once, and by the documented numbers."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -20,53 +18,13 @@ from retrieval.log import LogWriter, log_retrieval_ab
 from retrieval.outcomes import OutcomeStatus, record_outcome
 from tests import sample
 from tests.retrieval.logs import memory_store, retrieval
+from tests.retrieval.taught import add_session, history, weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from queries.engine import Store
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
-
-MANY = 16
-
-
-@pytest.fixture
-def memory(cluster: Cluster, store_database: str) -> Iterator[Store]:
-    opened = memory_store(cluster, store_database)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def observations(owner: Owner) -> list[UUID]:
-    sample.add_organization(owner, "org_a")
-    return sample.add_observations(owner, "org_a", 6)
-
-
-def add_session(
-    owner: Owner, session: str, observations: Sequence[UUID], *, org: str = "org_a", outcome: str | None = None
-) -> None:
-    """A session that was given these, in two retrievals that overlap."""
-    sample.add_session(owner, org, session, outcome)
-    for part in (observations, observations[:1]):
-        owner.execute(
-            """insert into context_injection_logs (org_id, retrieval_id, session_id, token_budget, tokens_used,
-                 candidates, observation_ids) values (%s, %s, %s, 100, 50, 9, %s)""",
-            (org, uuid4(), session, list(part)),
-        )
-
-
-def weights(owner: Owner, org: str = "org_a") -> dict[UUID, float]:
-    return dict(owner.execute("select id, weight from observations where org_id = %s", (org,)).fetchall())
-
-
-def history(owner: Owner) -> list[tuple[Any, ...]]:
-    return owner.execute(
-        """select observation_id, session_id, outcome, previous_weight, new_weight, alpha
-             from observation_weight_history order by id"""
-    ).fetchall()
 
 
 class TestRecorded:
@@ -75,11 +33,11 @@ class TestRecorded:
         [("accepted", 0.5 * 0.9 + 0.1, 0.1), ("rejected", 0.5 * 0.85, 0.15), ("rework", 0.5 * 0.85, 0.15)],
     )
     def test_what_was_given_moves_and_nothing_else(  # noqa: PLR0917 - fixtures and cases come as arguments
-        self, memory: Store, owner: Owner, observations: list[UUID], outcome: str, after: float, alpha: float
+        self, platform: Store, owner: Owner, observations: list[UUID], outcome: str, after: float, alpha: float
     ) -> None:
         owner.execute("update observations set weight = 0.5")
         add_session(owner, "s", observations[:3])
-        recorded = record_outcome(memory, "org_a", "s", outcome)
+        recorded = record_outcome(platform, "org_a", "s", outcome)
         assert (recorded.status, recorded.outcome) == (OutcomeStatus.RECORDED, outcome)
         assert weights(owner) == {
             each: pytest.approx(after) if each in observations[:3] else 0.5 for each in observations
@@ -89,86 +47,86 @@ class TestRecorded:
         assert [change.observation_id for change in recorded.changes] == sorted(observations[:3])
 
     def test_the_session_ends_with_its_outcome_and_keeps_an_earlier_end(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         add_session(owner, "open", observations[:1])
         add_session(owner, "ended", observations[:1])
         owner.execute("update sessions set ended_at = '2026-01-01' where id = 'ended'")
         for session in ("open", "ended"):
-            record_outcome(memory, "org_a", session, "rework")
+            record_outcome(platform, "org_a", session, "rework")
         found = owner.execute("select id, outcome, ended_at > now() - interval '1 day' from sessions order by id")
         assert found.fetchall() == [("ended", "rework", False), ("open", "rework", True)]
 
-    def test_a_session_that_was_given_nothing_is_still_ended(self, memory: Store, owner: Owner) -> None:
+    def test_a_session_that_was_given_nothing_is_still_ended(self, platform: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
         sample.add_session(owner, "org_a", "s", None)
-        assert record_outcome(memory, "org_a", "s", "accepted").status is OutcomeStatus.RECORDED
-        assert record_outcome(memory, "org_a", "s", "accepted").status is OutcomeStatus.ALREADY
+        assert record_outcome(platform, "org_a", "s", "accepted").status is OutcomeStatus.RECORDED
+        assert record_outcome(platform, "org_a", "s", "accepted").status is OutcomeStatus.ALREADY
         assert owner.execute("select outcome from sessions").fetchall() == [("accepted",)]
 
     def test_observations_that_are_gone_are_passed_over(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         add_session(owner, "s", [*observations[:2], uuid4()])
-        recorded = record_outcome(memory, "org_a", "s", "rejected")
+        recorded = record_outcome(platform, "org_a", "s", "rejected")
         assert [change.observation_id for change in recorded.changes] == sorted(observations[:2])
 
     @pytest.mark.parametrize("weight", ["NaN", "Infinity", "-Infinity"])
     def test_a_weight_that_is_no_number_stays_as_it_is(
-        self, memory: Store, owner: Owner, observations: list[UUID], weight: str
+        self, platform: Store, owner: Owner, observations: list[UUID], weight: str
     ) -> None:
         spoiled, sound = observations[:2]
         owner.execute("update observations set weight = %s::float8 where id = %s", (weight, spoiled))
         add_session(owner, "s", [spoiled, sound])
-        recorded = record_outcome(memory, "org_a", "s", "rejected")
+        recorded = record_outcome(platform, "org_a", "s", "rejected")
         assert [each.id for each in recorded.unusable] == [spoiled]
         assert [row[0] for row in history(owner)] == [sound]
         unusable = owner.execute("select count(*) from observation_weight_history where new_weight = 'NaN'")
         assert unusable.fetchone() == (0,)
 
     def test_a_weight_that_was_never_written_is_one(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         owner.execute("alter table observations alter weight drop not null")
         owner.execute("update observations set weight = null where id = %s", (observations[0],))
         add_session(owner, "s", observations[:1])
-        (change,) = record_outcome(memory, "org_a", "s", "rejected").changes
+        (change,) = record_outcome(platform, "org_a", "s", "rejected").changes
         assert (change.before, change.after) == (1.0, 0.85)
 
     def test_what_this_process_has_still_to_log_counts(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         sample.add_session(owner, "org_a", "s", None)
-        with LogWriter(memory), LogWriter(memory) as writer:
+        with LogWriter(platform), LogWriter(platform) as writer:
             for _ in range(50):
                 log_retrieval_ab(retrieval(session="other"), writer)
             log_retrieval_ab(retrieval(session="s", observations=observations), writer)
-            recorded = record_outcome(memory, "org_a", "s", "accepted")
+            recorded = record_outcome(platform, "org_a", "s", "accepted")
         # the first two of a retrieval are injected
         assert [change.observation_id for change in recorded.changes] == sorted(observations[:2])
 
     def test_what_cannot_be_logged_in_time_leaves_the_outcome_for_later(
-        self, cluster: Cluster, store_database: str, memory: Store, owner: Owner, observations: list[UUID]
+        self, cluster: Cluster, store_database: str, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         sample.add_session(owner, "org_a", "s", None)
-        with LogWriter(memory) as writer:
+        with LogWriter(platform) as writer:
             with psycopg.connect(cluster.plain_url("postgres", store_database)) as other:
                 other.execute("lock table retrieval_ab_logs in share mode")
                 assert writer.log(retrieval(session="s", observations=observations[:2]))
                 with pytest.raises(StoreError) as caught:
-                    record_outcome(memory, "org_a", "s", "rejected")
+                    record_outcome(platform, "org_a", "s", "rejected")
                 assert caught.value.kind == "log_waits"
             assert writer.flush(20)
-            assert len(record_outcome(memory, "org_a", "s", "rejected").changes) == 2
+            assert len(record_outcome(platform, "org_a", "s", "rejected").changes) == 2
 
-    def test_an_outcome_that_does_not_exist_is_refused_at_the_door(self, memory: Store) -> None:
+    def test_an_outcome_that_does_not_exist_is_refused_at_the_door(self, platform: Store) -> None:
         with pytest.raises(ValueError, match="'lost' is not a valid Outcome"):
-            record_outcome(memory, "org_a", "s", "lost")
+            record_outcome(platform, "org_a", "s", "lost")
 
 
 class TestMisleading:
     def test_named_by_the_session_s_own_diagnostics(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         named, other = observations[:2]
         for session in ("s", "t"):
@@ -178,19 +136,19 @@ class TestMisleading:
                  values ('org_a', 's', %s)""",
             ([named],),
         )
-        record_outcome(memory, "org_a", "s", "rejected")
+        record_outcome(platform, "org_a", "s", "rejected")
         assert weights(owner)[named] == pytest.approx(1 * 0.7)
         assert weights(owner)[other] == pytest.approx(1 * 0.85)
         assert {row[0]: row[5] for row in history(owner)} == {named: 0.3, other: 0.15}
-        record_outcome(memory, "org_a", "t", "rejected")
+        record_outcome(platform, "org_a", "t", "rejected")
         assert weights(owner)[named] == pytest.approx(0.7 * 0.85)
 
-    def test_from_the_third_failed_session_on(self, memory: Store, owner: Owner, observations: list[UUID]) -> None:
+    def test_from_the_third_failed_session_on(self, platform: Store, owner: Owner, observations: list[UUID]) -> None:
         outcomes = ["rejected", "accepted", "rework", "rejected", "rework", "accepted"]
         weight, failed = 1.0, 0
         for number, outcome in enumerate(outcomes):
             add_session(owner, f"s{number}", observations[:1])
-            record_outcome(memory, "org_a", f"s{number}", outcome)
+            record_outcome(platform, "org_a", f"s{number}", outcome)
             failed += outcome != "accepted"
             weight = update_weight(weight, outcome, misleading=outcome != "accepted" and failed >= 3)
         assert [row[5] for row in history(owner)] == [0.15, 0.1, 0.15, 0.3, 0.3, 0.1]
@@ -199,152 +157,60 @@ class TestMisleading:
 
 class TestOnce:
     def test_the_same_outcome_again_changes_nothing(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         add_session(owner, "s", observations)
-        record_outcome(memory, "org_a", "s", "rejected")
+        record_outcome(platform, "org_a", "s", "rejected")
         before = (weights(owner), history(owner))
-        again = record_outcome(memory, "org_a", "s", "rejected")
+        again = record_outcome(platform, "org_a", "s", "rejected")
         assert (again.status, again.outcome, again.changes) == (OutcomeStatus.ALREADY, "rejected", ())
         assert (weights(owner), history(owner)) == before
 
     def test_another_outcome_is_refused_and_names_the_one_that_stands(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         add_session(owner, "s", observations)
         add_session(owner, "told", observations, outcome="accepted")
-        record_outcome(memory, "org_a", "s", "rejected")
+        record_outcome(platform, "org_a", "s", "rejected")
         before = (weights(owner), history(owner))
         for session, stands in (("s", "rejected"), ("told", "accepted")):
-            refused = record_outcome(memory, "org_a", session, "rework")
+            refused = record_outcome(platform, "org_a", session, "rework")
             assert (refused.status, refused.outcome) == (OutcomeStatus.CONTRADICTS, stands)
         assert (weights(owner), history(owner)) == before
 
     def test_an_outcome_that_the_platform_wrote_itself_is_learned_from_once(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         add_session(owner, "s", observations, outcome="accepted")
-        assert record_outcome(memory, "org_a", "s", "accepted").status is OutcomeStatus.RECORDED
-        assert record_outcome(memory, "org_a", "s", "accepted").status is OutcomeStatus.ALREADY
+        assert record_outcome(platform, "org_a", "s", "accepted").status is OutcomeStatus.RECORDED
+        assert record_outcome(platform, "org_a", "s", "accepted").status is OutcomeStatus.ALREADY
         assert len(history(owner)) == len(observations)
 
     @pytest.mark.parametrize(("org", "session"), [("org_a", "none"), ("org_b", "s"), ("org_a", "s\0"), ("\ud800", "s")])
     def test_a_session_that_does_not_exist_there(
-        self, memory: Store, owner: Owner, observations: list[UUID], org: str, session: str
+        self, platform: Store, owner: Owner, observations: list[UUID], org: str, session: str
     ) -> None:
         add_session(owner, "s", observations)
-        assert record_outcome(memory, org, session, "accepted").status is OutcomeStatus.UNKNOWN_SESSION
+        assert record_outcome(platform, org, session, "accepted").status is OutcomeStatus.UNKNOWN_SESSION
         assert history(owner) == []
 
     def test_two_organizations_may_use_the_same_session_id(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         sample.add_organization(owner, "org_b")
         theirs = sample.add_observations(owner, "org_b", 2)
         add_session(owner, "s", observations[:2])
         add_session(owner, "s", theirs, org="org_b")
-        record_outcome(memory, "org_b", "s", "rejected")
+        record_outcome(platform, "org_b", "s", "rejected")
         assert set(weights(owner).values()) == {1.0}
         assert set(weights(owner, "org_b").values()) == {0.85}
-
-
-class TestTogether:
-    def test_sixteen_outcomes_at_once_lose_nothing(self, memory: Store, owner: Owner, observations: list[UUID]) -> None:
-        """Each was given all six, listed in another order; the history of each observation is one unbroken chain."""
-        outcomes = ["accepted", "rejected", "rework", "accepted"] * (MANY // 4)
-        for number in range(MANY):
-            turned = observations[number % 6 :] + observations[: number % 6]
-            add_session(owner, f"s{number}", turned if number % 2 else turned[::-1])
-        statuses = at_once(
-            lambda number: record_outcome(memory, "org_a", f"s{number}", outcomes[number]).status, range(MANY)
-        )
-        assert statuses == [OutcomeStatus.RECORDED] * MANY
-        rows = history(owner)
-        assert len(rows) == MANY * len(observations)
-        for observation in observations:
-            weight, failed = 1.0, 0
-            chain = [row for row in rows if row[0] == observation]
-            assert sorted(row[1] for row in chain) == sorted(f"s{number}" for number in range(MANY))
-            for _, session, outcome, before, after, alpha in chain:
-                assert outcome == outcomes[int(session[1:])]
-                failed += outcome != "accepted"
-                misled = outcome != "accepted" and failed >= 3
-                assert before == weight
-                weight = update_weight(weight, outcome, misleading=misled)
-                assert (after, alpha) == (weight, (0.1 if outcome == "accepted" else 0.15) * (2 if misled else 1))
-            assert weights(owner)[observation] == weight
-        in_order = """select bool_and(recorded_at >= before) from (
-                        select recorded_at, lag(recorded_at) over (partition by observation_id order by id) as before
-                          from observation_weight_history) h"""
-        assert owner.execute(in_order).fetchone() == (True,)
-
-    def test_the_same_outcome_sixteen_times_at_once_counts_once(
-        self, memory: Store, owner: Owner, observations: list[UUID]
-    ) -> None:
-        add_session(owner, "s", observations)
-        statuses = at_once(lambda _: record_outcome(memory, "org_a", "s", "rejected").status, range(MANY))
-        assert sorted(statuses) == [OutcomeStatus.ALREADY] * (MANY - 1) + [OutcomeStatus.RECORDED]
-        assert len(history(owner)) == len(observations)
-        assert set(weights(owner).values()) == {0.85}
-
-    def test_contradicting_outcomes_at_once_leave_the_first(
-        self, memory: Store, owner: Owner, observations: list[UUID]
-    ) -> None:
-        add_session(owner, "s", observations)
-        outcomes = ["accepted", "rejected", "rework"] * 4
-        found = at_once(lambda number: record_outcome(memory, "org_a", "s", outcomes[number]), range(len(outcomes)))
-        (first,) = [each for each in found if each.status is OutcomeStatus.RECORDED]
-        assert {each.outcome for each in found} == {first.outcome}
-        assert {row[2] for row in history(owner)} == {first.outcome}
-
-    def test_a_failure_half_way_leaves_nothing(self, memory: Store, owner: Owner, observations: list[UUID]) -> None:
-        add_session(owner, "s", observations)
-        owner.execute(
-            """create function refuse() returns trigger language plpgsql as $$
-                 begin raise exception 'no more history' using errcode = '23514'; end $$"""
-        )
-        owner.execute(
-            """create trigger refuse before insert on observation_weight_history for each row
-                 execute function refuse()"""
-        )
-        with pytest.raises(StoreError) as refused:
-            record_outcome(memory, "org_a", "s", "rejected")
-        assert refused.value.kind == "conflict"
-        assert owner.execute("select outcome from sessions").fetchall() == [(None,)]
-        assert (set(weights(owner).values()), history(owner)) == ({1.0}, [])
-        owner.execute("drop trigger refuse on observation_weight_history")
-        assert record_outcome(memory, "org_a", "s", "rejected").status is OutcomeStatus.RECORDED
-
-    def test_a_deadlock_with_another_software_is_tried_again(
-        self, memory: Store, owner: Owner, cluster: Cluster, store_database: str, observations: list[UUID]
-    ) -> None:
-        """It locks from the highest id down, we from the lowest up: one of the two is refused and goes again."""
-        first, *_, last = sorted(observations)
-        add_session(owner, "s", observations)
-        touch = "update observations set last_accessed_at = now() where id = %s"
-        with (
-            psycopg.connect(cluster.plain_url("postgres", store_database)) as stranger,
-            ThreadPoolExecutor(1) as pool,
-        ):
-            # looks for deadlocks late, so that ours is the one that finds and loses it
-            stranger.execute("set deadlock_timeout = '30s'")
-            stranger.execute(touch, (last,))
-            ours = pool.submit(record_outcome, memory, "org_a", "s", "accepted")
-            waiting = """select count(*) > 0 from pg_stat_activity where usename = 'memory_write'
-                          and wait_event_type = 'Lock' and datname = current_database()"""
-            while owner.execute(waiting).fetchone() != (True,):
-                pass
-            stranger.execute(touch, (first,))
-            stranger.commit()
-            assert ours.result().status is OutcomeStatus.RECORDED
-        assert len(history(owner)) == len(observations)
 
 
 class TestArithmetic:
     @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.floats(0, 2), st.lists(st.sampled_from(["accepted", "rejected", "rework"]), min_size=1, max_size=6))
     def test_the_store_holds_to_the_last_bit_what_the_library_computes(
-        self, memory: Store, owner: Owner, start: float, outcomes: list[str]
+        self, platform: Store, owner: Owner, start: float, outcomes: list[str]
     ) -> None:
         org, failed = f"org-{uuid4()}", 0
         sample.add_organization(owner, org)
@@ -353,7 +219,7 @@ class TestArithmetic:
         weight = start
         for number, outcome in enumerate(outcomes):
             add_session(owner, f"s{number}", [observation], org=org)
-            record_outcome(memory, org, f"s{number}", outcome)
+            record_outcome(platform, org, f"s{number}", outcome)
             failed += outcome != "accepted"
             weight = update_weight(weight, outcome, misleading=outcome != "accepted" and failed >= 3)
             assert weights(owner, org)[observation] == weight
@@ -366,11 +232,11 @@ class TestArithmetic:
 
 class TestScope:
     def test_row_security_hides_a_session_of_another_organization(
-        self, memory: Store, owner: Owner, observations: list[UUID]
+        self, platform: Store, owner: Owner, observations: list[UUID]
     ) -> None:
         add_session(owner, "s", observations)
         session = SessionKey("org_a", "s")
-        with memory.writing(Reach(("org_b",))) as connection:
+        with platform.writing(Reach(("org_b",))) as connection:
             assert session.lock(connection) is None
             assert session.lock_given(connection) == []
             session.end(connection, "accepted")
@@ -386,19 +252,7 @@ class TestScope:
         reader.close()
         assert refused.value.kind == "privilege"
 
-    def test_a_store_without_a_writer_is_told_so(self, memory: Store) -> None:
+    def test_a_store_without_a_writer_is_told_so(self, platform: Store) -> None:
         with pytest.raises(StoreError) as refused:
-            record_outcome(type(memory)(memory.reader), "org_a", "s", "accepted")
+            record_outcome(type(platform)(platform.reader), "org_a", "s", "accepted")
         assert refused.value.kind == "no_writer"
-
-
-def at_once(work: Any, numbers: range) -> list[Any]:  # noqa: ANN401 - any function of a number
-    """The answers of as many threads as there are numbers, all started together."""
-    ready = Barrier(len(numbers))
-
-    def begin(number: int) -> Any:  # noqa: ANN401 - same
-        ready.wait(30)
-        return work(number)
-
-    with ThreadPoolExecutor(len(numbers)) as pool:
-        return list(pool.map(begin, numbers))

@@ -18,20 +18,11 @@ from queries.engine import Store, make_engine
 from queries.errors import StoreError
 from queries.migrate import migrate
 from queries.scope import Reach
-from retrieval.recall import (
-    RecallQuestion,
-    Way,
-    recall,
-    recall_plain,
-    recall_routes,
-)
+from retrieval.recall import RecallQuestion, Way, recall, recall_plain, recall_routes
 from tests import hostile
-from tests.conftest import start_cluster, stop_cluster
 from tests.retrieval.asked import NOW, REACH, UP, question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
     from tests.conftest import Cluster
@@ -88,14 +79,6 @@ class TestAnyQuestion:
 
         there = datetime(2026, 5, 4, 14, tzinfo=timezone(timedelta(hours=2)))
         assert _utc(there) == _utc(NOW) == _utc(NOW.replace(tzinfo=None)) == np.datetime64("2026-05-04T12:00")
-
-
-@pytest.fixture
-def own_cluster() -> Iterator[Cluster]:
-    """A server of this test alone, to be killed."""
-    made = start_cluster()
-    yield made
-    stop_cluster(made)
 
 
 class TestFaults:

@@ -14,7 +14,7 @@ from ranking import Head, Relevance, TokenBudget
 from retrieval.retrieve import retrieve
 from settings import ROOT
 from tests import hostile
-from tests.analysis.corroboration.angles import QUESTION, SESSION, at, inspecting, plant_fan
+from tests.analysis.corroboration.angles import QUESTION, SESSION, at, plant_fan
 from tests.memories import add_memory
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from queries.engine import Store
     from ranking.ranking import Stage
     from retrieval.retrieve import AgentSession, Memory, Retrieval
 
@@ -35,11 +34,6 @@ A, B = str(UUID(int=1)), str(UUID(int=2))
 
 def by(memory: Memory, stages: Sequence[Stage] | None = None) -> Callable[[AgentSession, str], Retrieval]:
     return lambda session, query: retrieve(memory, session, query, stages)
-
-
-@pytest.fixture
-def memory(store: Store) -> Memory:
-    return inspecting(store)
 
 
 @pytest.fixture

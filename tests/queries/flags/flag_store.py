@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from queries.flags.change import SetFlag
+from queries.scope import Reach
 
 if TYPE_CHECKING:
     import psycopg
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
+MINE = Reach(("org_a",))
 WEIGHTING, BOOST = "feedback_weighting_disabled", "corroboration_boost_enabled"
 SPOKEN: dict[str | None, State] = {None: "absent", "true": "on", "false": "off", "absent": "absent"}
 

@@ -1,14 +1,12 @@
-"""One flag changed in one transaction: FLG-6, 7, 9 and 11, REC-10 of the bar, and what an operator is told."""
+"""One flag changed in one transaction: FLG-7 and 9 of the bar, and what an operator is told."""
 
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,23 +19,17 @@ from queries.flags.change import CONFLICT, MOVED_ON, NO_ORGANIZATION, NO_SUCH_EN
 from queries.flags.registry import FLAGS, KnownFlag
 from queries.flags.states import flag_states, other_keys
 from queries.once import make
-from queries.scope import EVERYTHING, Reach
-from tests import sample
-from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
+from queries.scope import EVERYTHING
+from tests.queries.flags.flag_store import BOOST, MINE, WEIGHTING, audit_rows, features_text, live_and_audited, set_flag
 
 if TYPE_CHECKING:
+    import psycopg
+
     from queries.flags.registry import State
-    from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
 
-MINE = Reach(("org_a",))
-
-
-@pytest.fixture(autouse=True)
-def _organizations(owner: Owner) -> None:
-    sample.add_organization(owner, "org_a", features='{"other": {"deep": [1, null]}, "n": 1e400}')
-    sample.add_organization(owner, "org_b")
+pytestmark = pytest.mark.usefixtures("_organizations")
 
 
 class TestApplied:
@@ -280,60 +272,3 @@ class TestMalformed:
     def test_a_store_without_the_column(self, store: Store, owner: Owner) -> None:
         owner.execute("alter table organizations drop column features")
         assert "lacks a column" in make(store, MINE, set_flag("absent", "on")).sentence
-
-
-class TestFaults:
-    @pytest.mark.parametrize(
-        "damage",
-        [
-            """create function pg_temp_fail() returns trigger language plpgsql as
-                 $$ begin raise exception 'no space left' using errcode = '53100'; end $$;
-               create trigger full_disk before insert on rankscope.flag_changes
-                 for each row execute function pg_temp_fail()""",
-            "revoke insert on rankscope.flag_changes from dash_write",
-            "drop table rankscope.flag_changes",
-        ],
-    )
-    def test_without_its_audit_row_nothing_is_changed(self, store: Store, owner: Owner, damage: str) -> None:
-        """FLG-6."""
-        before = features_text(owner)
-        owner.execute(damage.encode())
-        outcome = make(store, MINE, set_flag("absent", "on"))
-        assert outcome.kind == "failed"
-        assert features_text(owner) == before
-
-    def test_a_row_that_someone_else_holds_is_told_within_three_seconds(
-        self, store: Store, owner: Owner, cluster: Cluster, store_database: str
-    ) -> None:
-        """FLG-11."""
-        with psycopg.connect(cluster.plain_url("postgres", store_database)) as holder:
-            holder.execute("select 1 from organizations where id = 'org_a' for update")
-            started = time.monotonic()
-            outcome = make(store, MINE, set_flag("absent", "on"))
-            spent = time.monotonic() - started
-        assert (outcome.kind, outcome.sentence) == (
-            "failed",
-            "Someone else is changing the same row. Nothing was changed. Try again.",
-        )
-        assert 1.5 < spent < 3
-        assert live_and_audited(owner) == ("absent", None)
-
-    @pytest.mark.parametrize(
-        ("state", "failures", "made"),
-        [("40001", 3, True), ("40P01", 3, True), ("40001", 4, False), ("40P01", 4, False)],
-    )
-    def test_a_serialization_failure_is_tried_again_three_times(
-        self, store: Store, owner: Owner, state: str, failures: int, *, made: bool
-    ) -> None:
-        """REC-10: the whole transaction, then reported."""
-        owner.execute("create sequence tries")
-        owner.execute(
-            f"""create function stumble() returns trigger language plpgsql security definer as
-                  $$ begin if nextval('public.tries') <= {failures} then
-                       raise exception 'stumbled' using errcode = '{state}'; end if; return new; end $$;
-                create trigger stumble before update on organizations
-                  for each row execute function stumble()""".encode()
-        )
-        outcome = make(store, MINE, set_flag("absent", "on"))
-        assert outcome.kind == ("applied" if made else "failed")
-        assert len(audit_rows(owner)) == (1 if made else 0)

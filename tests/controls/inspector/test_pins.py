@@ -1,15 +1,13 @@
-"""Why not and Pins as they stand on a page: what is said, what the address holds, and who may change what."""
+"""Pins as they stand on a page: held, shown, opened, taken away as a file, and who may change them."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
 
-from analysis.inspector.why_not import NO_MATCH, OTHER_PROJECT, OUT_OF_SCOPE
 from controls import access
 from controls.access import NotAllowedError, Principal
 from controls.inspector import pins
@@ -17,9 +15,10 @@ from queries.errors import StoreError
 from queries.pins import Pin
 from queries.scope import isolated
 from tests import hostile
+from tests.controls.inspector.panels import SCRIPT, said
 from tests.memories import add_memory
 from tests.pages.application import application
-from tests.retrieval.planted import EMBEDDER, QUESTION, TEXTS, plant
+from tests.retrieval.planted import QUESTION, TEXTS, plant
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,101 +33,11 @@ if TYPE_CHECKING:
 
 ADA = Principal("ada", "admin", None, "local")
 UNRECORDED = "This download is not on record: no write login is configured."
-SCRIPT = Path(__file__).with_name("inspecting.py")
-
-
-@pytest.fixture
-def planted(owner: Owner) -> Planted:
-    return plant(owner)
-
-
-@pytest.fixture
-def address(cluster: Cluster, store_database: str) -> str:
-    return cluster.plain_url("dash_read", store_database)
 
 
 @pytest.fixture
 def _writable(cluster: Cluster, store_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
-
-
-def said(test: AppTest) -> list[str]:
-    assert not test.exception
-    return [alert.value for kind in (test.error, test.warning, test.info, test.success) for alert in kind]
-
-
-class TestWhyNot:
-    @pytest.mark.usefixtures("planted")
-    def test_nothing_asked_nothing_said(self, address: str) -> None:
-        with application(address, SCRIPT, org="acme") as test:
-            assert said(test.run()) == []
-
-    def test_a_link_names_the_text_and_the_verdict_stands_with_its_ladder(self, address: str, planted: Planted) -> None:
-        with application(address, SCRIPT, org="acme", why="bananas", pipeline="Relevance~~Head~k~2") as test:
-            test.run()
-        (verdict,) = said(test)
-        assert verdict.startswith("Lost at Head: rank 5 of 5, beyond the best 2")
-        ladder = next(table.value for table in test.dataframe if "gate" in table.value)
-        assert ladder["gate"].tolist() == ["scope", "active", "vector", "leg vec_full", "numbers", "Head", "block"]
-        assert ladder["result"].tolist() == [*["✓ passed"] * 5, "✕ lost here", "· not reached"]
-        assert ladder["rank"].dropna().tolist() == [5, 5]
-        assert TEXTS[4] in [text.value for text in test.text]
-        (link,) = test.get("page_link")
-        assert (link.proto.page, f"observation={planted.ids[4]}" in link.proto.query_string) == ("observation", True)
-
-    def test_what_is_typed_goes_into_the_address_and_what_was_chosen_goes_out(
-        self, address: str, planted: Planted
-    ) -> None:
-        with application(address, SCRIPT, org="acme", why="auth", missed=str(planted.ids[0])) as test:
-            assert said(test.run()) == ["It is there, at rank 1 of the 5 in the block."]
-            test.text_input("why_text").input("nobody says this").run()
-            assert said(test) == [NO_MATCH]
-            assert test.query_params["why"] == "nobody says this"
-            assert "missed" not in test.query_params
-            test.text_input("why_text").input(" ").run()
-            assert "why" not in test.query_params
-
-    def test_several_matches_are_to_choose_from_by_id(self, address: str, planted: Planted) -> None:
-        with application(address, SCRIPT, org="acme", why="auth") as test:
-            assert "observations hold this text" in said(test.run())[0]
-            table = next(table.value for table in test.dataframe if "text" in table.value)
-            assert set(table["id"]) == {str(planted.ids[n]) for n in (0, 1, 3)}
-
-    @pytest.mark.usefixtures("planted")
-    def test_a_text_of_another_project_is_told_with_both_projects(self, address: str, owner: Owner) -> None:
-        add_memory(owner, "acme", 900, "the *web* alone says this", project_id="web *x*")
-        with application(address, SCRIPT, org="acme", project="api", why="alone says this") as test:
-            assert said(test.run()) == [OTHER_PROJECT]
-        texts = [text.value for text in test.text]
-        where = f"It is in project {isolated('web *x*')}; this retrieval asked only project {isolated('api')}."
-        assert [where, "the *web* alone says this"] == texts[texts.index(where) :][:2]
-        ladder = next(table.value for table in test.dataframe if "gate" in table.value)
-        assert ladder["result"].tolist()[:2] == ["✕ lost here", "· not reached"]
-
-    def test_a_foreign_observation_looks_like_none(self, address: str, planted: Planted, owner: Owner) -> None:
-        plant(owner, "globex", ["a secret of globex about auth"])
-        foreign = add_memory(owner, "globex", 900, "another secret of globex")
-        shown = []
-        for wanted in (foreign, str(UUID(int=901))):
-            with application(address, SCRIPT, org="acme", why=wanted) as test:
-                assert said(test.run()) == [OUT_OF_SCOPE]
-                assert "secret" not in str(test.main)
-                shown.append([table.value.to_json() for table in test.dataframe])
-        assert shown[0] == shown[1]
-        with application(address, SCRIPT, org="acme", why="auth", missed=foreign) as test:
-            assert [line.partition(": ")[2] for line in said(test.run())] == ["choose the one you miss."]
-            assert "secret" not in str(test.main)
-        assert planted.org == "acme"
-
-    def test_hostile_texts_are_shown_in_no_place_that_reads_markup(self, address: str, owner: Owner) -> None:
-        plant(owner, texts=[f"zebra {text}" for text in hostile.TEXTS[:40:4]])
-        with application(address, SCRIPT, org="acme", why="zebra") as test:
-            test.run()
-            assert said(test) == ["10 observations hold this text: choose the one you miss."]
-            shown = next(table.value for table in test.dataframe if "text" in table.value)["text"].tolist()
-            assert f"zebra {hostile.TEXTS[0]}" in shown
-            spoken = [*said(test), *(line.value for line in (*test.markdown, *test.caption))]
-            assert not [line for line in spoken if "zebra" in line]
 
 
 def held(owner: Owner) -> list[tuple[Any, ...]]:
@@ -355,7 +264,3 @@ class TestWhoMayChange:
         owner.execute("alter table rankscope.pins drop column archived_at cascade")
         with application(address, SCRIPT, org="acme") as test:
             assert said(test.run()) == [pins.NO_TABLE]
-
-
-def test_the_embedder_of_these_tests_is_the_default() -> None:
-    assert EMBEDDER.name.startswith("wordllama")
