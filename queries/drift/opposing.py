@@ -141,6 +141,13 @@ def _one(connection: Connection, statement: Select[Any]) -> PairsEntry | None:
     return None if row is None else PairsEntry(*row)
 
 
+def last_set(connection: Connection, org_id: str) -> tuple[str, datetime] | None:
+    """Who set the organization's pairs, and when, as the pairs themselves say; none where the defaults hold."""
+    newest = select(table.c.changed_by, table.c.changed_at).where(table.c.org_id == org_id)
+    row = connection.execute(newest.order_by(table.c.changed_at.desc(), table.c.changed_by).limit(1)).one_or_none()
+    return None if row is None else (row.changed_by, row.changed_at)
+
+
 def last_change(connection: Connection, org_id: str) -> PairsEntry | None:
     """The newest change of an organization's pairs."""
     mine = _entries().where(audit.c.org_id == org_id)
