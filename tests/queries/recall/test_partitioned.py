@@ -57,7 +57,7 @@ def memory(owner: Owner) -> None:
     for number in range(400):
         org = mine if number % 4 else others[number % 30]
         words = ["note", *(["deploy"] if number % 2 else []), *(["walrus"] if number % 10 == 3 else [])]
-        vectors = {"full": draw.normal(size=4), "user": draw.normal(size=4)}
+        vectors = {route: draw.normal(size=4).tolist() for route in ("full", "user")}
         at = sample.TODAY - timedelta(hours=number)
         add_memory(
             owner, org, number, " ".join(words), vectors, created_at=at, project_id="api" if number % 3 else "web"
