@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from controls.flags.states import Organization
+    from analysis.flags import Organization
     from controls.view import View
 
 MOST = 25  # organizations of one change: each is previewed, confirmed by name and reported

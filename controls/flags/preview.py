@@ -24,7 +24,7 @@ from retrieval.pipelines import BOOST_ON
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from controls.flags.states import Organization
+    from analysis.flags import Organization
     from queries.flags.registry import State
     from queries.scope import Reach
 
