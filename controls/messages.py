@@ -170,8 +170,8 @@ def cannot_be_looked_for(longest: int) -> None:
 def nothing_called_that() -> None:
     """A search for an id or name that is not there, or that whoever asks may not see: the same words for both."""
     st.info(
-        "Nothing that you may see has this id or name: organizations, projects and titles are found by a part of it, "
-        "observations, retrievals and alerts by their whole id; agents and sessions are not looked for.",
+        "Nothing that you may see has this id or name: organizations, projects, titles and queries are found by a part "
+        "of it, observations, retrievals and alerts by their whole id; agents and sessions are not looked for.",
         icon=":material/search_off:",
     )
 
