@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE
+from queries.moments import datable
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select, Subquery
@@ -135,7 +136,7 @@ def _each(scope: Scope) -> Subquery:
     def nothing(*names: str) -> list[ColumnElement[Any]]:
         return [cast(null(), runs.c[name].type).label(name) for name in names]
 
-    first = func.min(stored.c.created_at).label("first_at")
+    first = func.min(datable(stored.c.created_at)).label("first_at")
     no_first = cast(null(), stored.c.created_at.type).label("first_at")
     known = union_all(
         select(stored.c.org_id, stored.c.project_id, *nothing(*RESULT, *FAILURE), first)
