@@ -12,7 +12,7 @@ from sqlalchemy import Double, and_, cast, func, select
 from queries import folding
 from queries.drawn import counted, drawn, summed
 from queries.impact.selection import Selected
-from queries.retrievals import POOL, comparable, sound
+from queries.retrievals import at_limit, comparable, sound
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
@@ -90,7 +90,7 @@ class Measures(Selected):
                 count(),
                 drawn(each, share, able),
                 count(each.c.complete),
-                count(each.c.candidates >= POOL),
+                count(at_limit(each)),
                 count(~each.c.complete),
                 count(and_(each.c.complete, each.c.repeated)),
                 count(and_(each.c.complete, ~each.c.repeated, each.c.unusable > 0)),
