@@ -206,11 +206,12 @@ class StandingChanges:
 
 @dataclass(frozen=True)
 class FlagObjectRow:
-    """One organization's features as stored, unparsed."""
+    """One organization's features as stored, unparsed; ``total`` is how many there are in scope."""
 
     org_id: str
     name: str
     features: str | None
+    total: int
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,7 @@ class FlagObjects:
         orgs = schema.organizations
         features = func.left(cast(orgs.c.features, Text), LONGEST_FEATURES)
         return (
-            select(orgs.c.id, shown_name(orgs), features)
+            select(orgs.c.id, shown_name(orgs), features, func.count().over())
             .where(in_scope(self.scope))
             .order_by(*by_name(orgs))
             .limit(SHOWN)
