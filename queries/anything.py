@@ -131,7 +131,7 @@ class TitledObservations:
         """One short walk down the index of recent observations for each organization."""
         table, orgs = schema.observations, schema.organizations
         mine, every = in_scope(self.scope), schema.organizations.alias("every")
-        counted = self.scope.reach.where(every.c.id) if self.scope.org is None else every.c.id == self.scope.org
+        counted = self.scope.organizations(every.c.id)
         share = literal(LOOKED_THROUGH, BigInteger) // func.greatest(func.count(every.c.id), 1)
         many = select(func.greatest(share, 1)).select_from(every).where(counted).scalar_subquery()
         recent = (

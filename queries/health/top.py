@@ -7,9 +7,9 @@ from datetime import datetime  # noqa: TC003 - frames read the rows' types as th
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sqlalchemy import BigInteger, Double, Integer, and_, case, cast, func, literal, literal_column, null, select, true
-from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
+from queries.aggregation_runs import newest_runs
 from queries.drift.triage import keeps_older, of_alert
 from queries.engine import AGGREGATE
 from queries.health.retrieved import by_anyone, with_last_retrieval
@@ -171,9 +171,7 @@ class TopObservations:
     def _named(self) -> CTE:
         """What diagnostics of the window's sessions name; of the scope's project is what the observation belongs to."""
         found = schema.session_diagnostics
-        limits = [
-            self.scope.reach.where(found.c.org_id) if self.scope.org is None else found.c.org_id == self.scope.org
-        ]
+        limits = [self.scope.organizations(found.c.org_id)]
         limits += [found.c.created_at >= self.scope.since, found.c.created_at < self.scope.until]
         parts = [
             select(found.c.org_id, func.unnest(column).label("observation_id"), literal(misled).label("misled")).where(
@@ -207,14 +205,8 @@ class TopObservations:
 
     def _passes(self, *more: ColumnElement[Any]) -> CTE:
         runs = own_schema.aggregation_runs
-        return (
-            select(runs.c.org_id, runs.c.project_id, runs.c.id, runs.c.started_at, *more)
-            .where(self.scope.tenant(runs), runs.c.state == "done")
-            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
-            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
-            .cte("passes")
-            .prefix_with("materialized")
-        )
+        columns = (runs.c.org_id, runs.c.project_id, runs.c.id, runs.c.started_at, *more)
+        return newest_runs(self.scope.tenant(runs), *columns).cte("passes").prefix_with("materialized")
 
 
 def _first_unread() -> ColumnElement[Any]:
