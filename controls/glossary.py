@@ -55,7 +55,8 @@ def top_changed(top: int) -> str:
 LOG_COVERAGE_AND_POOL = (
     "Log coverage is the share of retrievals whose two rank columns are whole, each rank given once: only these "
     "can say what feedback moved; Left out, on Feedback Impact, lists the others. Logging is lossy by design. "
-    f"A retrieval at the limit of {POOL} candidates may have lost the ones after them."
+    f"A retrieval at the limit of {POOL} candidates may have lost the ones after them; one that logged more had "
+    "another limit and is not counted here."
 )
 
 # The matrix of organizations
@@ -183,8 +184,8 @@ RANK_IN_LIST = "A dash: not in its list."
 
 # What-if
 REPLAY = (
-    f"A replay reorders what was logged: at most {POOL} candidates of each retrieval. Nothing outside that pool can "
-    "enter, and agents would have gone on differently."
+    f"A replay reorders what was logged of each retrieval: {POOL} candidates, or as many as its pipeline recalled. "
+    "Nothing outside that pool can enter, and agents would have gone on differently."
 )
 ORDER_CHANGED = "Share of replayed retrievals in which a candidate would change its rank, or enter or leave the block."
 TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} observations would be others."

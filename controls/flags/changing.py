@@ -53,12 +53,12 @@ def ignored() -> list[str]:
     return [*knobs.ignored((FLAG, NEW, WINDOW)), *not_understood({STALE: (STALE_LABEL, _said_age())})]
 
 
-def figures(found: list[Organization], as_of: datetime) -> None:
-    """How many flags are set, and how many of them need someone to look."""
+def figures(found: list[Organization], every: int, as_of: datetime) -> None:
+    """How many flags are set, and how many of them need someone to look; of as many organizations as were read."""
     st.markdown(f":small[:gray[as of {as_of:%H:%M:%S} UTC · read from the store with every run]]")
     cells = [cell for org in found for cell in org.cells.values()]
     shown = (
-        ("Organizations", len(found), glossary.ORGANIZATIONS),
+        ("Organizations", every, glossary.ORGANIZATIONS),
         ("Overrides", sum(cell.state != "absent" for cell in cells), glossary.OVERRIDES),
         ("Stale", sum(cell.stale for cell in cells), glossary.STALE),
         ("Set outside", sum(cell.outside for cell in cells), glossary.SET_OUTSIDE),
@@ -77,6 +77,8 @@ def figures(found: list[Organization], as_of: datetime) -> None:
             help=glossary.STALE,
             width=160,
         )
+    if every > len(found):
+        flag_messages.not_all_organizations(len(found), every)
 
 
 def _age_picked() -> None:

@@ -42,6 +42,14 @@ def targets_left_out(unknown: int, beyond: int, most: int) -> None:
         )
 
 
+def not_all_organizations(read: int, every: int) -> None:
+    """More organizations than are read at once."""
+    st.caption(
+        f"The first {number(read)} of {number(every)} organizations by name: flags are listed and counted of these "
+        "alone. Choose another by its address, org=…, to see its own."
+    )
+
+
 def unreadable_flags(count: int) -> None:
     """Organizations whose features are not an object of flags."""
     st.warning(

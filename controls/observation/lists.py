@@ -261,7 +261,9 @@ def neighbours(found: Dossier) -> None:
         else:
             messages.left_out("Neighbours by SimHash", error)
         return
-    if alike.empty:
+    if alike.empty and found.last_pass is None:
         messages.not_aggregated()
+    elif alike.empty:
+        st.info("No other text of the organization has a SimHash to compare.", icon=":material/fingerprint:")
     else:
         observations.table(alike, "by_simhash", {"bits": "Bits apart"})

@@ -44,11 +44,6 @@ class FlagChangeRow:
     request_id: str
 
 
-def _in_scope(scope: Scope) -> ColumnElement[bool]:
-    """The audit knows no projects: a flag belongs to the organization."""
-    return scope.reach.where(audit.c.org_id) if scope.org is None else audit.c.org_id == scope.org
-
-
 def _rows(*more: ColumnElement[Any]) -> Select[Any]:
     orgs, later = schema.organizations, audit.alias("later")
     takes_back = and_(later.c.org_id == audit.c.org_id, later.c.reverts_id == audit.c.id)
@@ -86,7 +81,7 @@ class FlagHistory:
 
     def statement(self) -> Select[Any]:
         """One page by its keys and not by counting rows; words are found in reason and actor, literally."""
-        wanted = [_in_scope(self.scope)]
+        wanted = [self.scope.organizations(audit.c.org_id)]
         if self.flag is not None:
             wanted.append(audit.c.flag == self.flag)
         if self.words:
@@ -135,7 +130,7 @@ class FlagsTurned:
                 audit.c.changed_at,
                 next_at.label("next_at"),
             )
-            .where(_in_scope(self.scope), audit.c.changed_at >= self.scope.since)
+            .where(self.scope.organizations(audit.c.org_id), audit.c.changed_at >= self.scope.since)
             .subquery("turned")
         )
         held = func.least(turned.c.next_at, self.scope.until) - turned.c.changed_at  # least passes over a null
@@ -170,7 +165,7 @@ class OpenedChange:
         same = and_(later.c.org_id == audit.c.org_id, later.c.flag == audit.c.flag, later.c.id > audit.c.id)
         next_at = select(func.min(later.c.changed_at)).where(same).scalar_subquery()
         preview = func.left(cast(audit.c.preview, Text), LONGEST_PREVIEW)
-        return _rows(preview, next_at).where(_in_scope(self.scope), audit.c.id == self.id)
+        return _rows(preview, next_at).where(self.scope.organizations(audit.c.org_id), audit.c.id == self.id)
 
 
 @dataclass(frozen=True)
@@ -199,7 +194,7 @@ class StandingChanges:
         last = (audit.c.id, spoken(audit.c.new_state), audit.c.reason, audit.c.actor, audit.c.changed_at)
         return (
             select(audit.c.org_id, audit.c.flag, *last)
-            .where(_in_scope(self.scope))
+            .where(self.scope.organizations(audit.c.org_id))
             .ext(distinct_on(audit.c.org_id, audit.c.flag))
             .order_by(audit.c.org_id, audit.c.flag, audit.c.id.desc())
         )
@@ -207,11 +202,12 @@ class StandingChanges:
 
 @dataclass(frozen=True)
 class FlagObjectRow:
-    """One organization's features as stored, unparsed."""
+    """One organization's features as stored, unparsed; ``total`` is how many there are in scope."""
 
     org_id: str
     name: str
     features: str | None
+    total: int
 
 
 @dataclass(frozen=True)
@@ -227,7 +223,7 @@ class FlagObjects:
         orgs = schema.organizations
         features = func.left(cast(orgs.c.features, Text), LONGEST_FEATURES)
         return (
-            select(orgs.c.id, shown_name(orgs), features)
+            select(orgs.c.id, shown_name(orgs), features, func.count().over())
             .where(in_scope(self.scope))
             .order_by(*by_name(orgs))
             .limit(SHOWN)
