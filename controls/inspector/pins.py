@@ -252,7 +252,7 @@ def ask_in_address(scope: Scope, store: Store) -> None:
     if scope.org is None or CHOSEN not in st.query_params or named:
         return
     try:
-        chosen = _chosen(read(store, scope.org))
+        chosen = _chosen(read(store, scope.org)[0])
     except StoreError:
         return  # the panel says so
     if chosen is not None:

@@ -75,7 +75,12 @@ def test_the_one_thing_found_is_opened_by_keyboard(visit: Visit, server: AppServ
 
 
 def test_below_a_path_the_link_of_a_view_leads_below_it(visit: Visit, server: AppServer) -> None:
-    below = AppServer(arguments=("--server.baseUrlPath", "rankscope"), below="/rankscope", **server.environment)
+    below = AppServer(
+        arguments=("--server.baseUrlPath", "rankscope"),
+        below="/rankscope",
+        DATABASE_URL=server.environment["DATABASE_URL"],
+        RANKSCOPE_WRITE_URL=server.environment["RANKSCOPE_WRITE_URL"],
+    )
     try:
         page = visit.open(f"{below.url}/health?org=org_b")
         page.locator("summary", has_text="Saved views").click()

@@ -36,7 +36,7 @@ def scope(*reach: str, org: str | None = None) -> Scope:
 
 
 def add(owner: Owner, org: str, reverts: list[int | None]) -> list[tuple[int, int | None]]:
-    return owner.execute(ADD, {"org": org, "flag": WEIGHTING, "reverts": reverts}).fetchall()  # type: ignore[return-value]
+    return owner.execute(ADD, {"org": org, "flag": WEIGHTING, "reverts": reverts}).fetchall()
 
 
 @pytest.fixture(autouse=True)
