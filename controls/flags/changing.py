@@ -130,7 +130,7 @@ def change(found: list[Organization], view: View) -> None:
         flag_messages.flags_need_an_operator()
         return
     if not may_write():
-        messages.read_only_store()
+        flag_messages.read_only_store()
         return
     st.subheader("Change a flag")
     targets = _targets(found)
