@@ -131,7 +131,7 @@ def change(found: list[Organization], view: View) -> None:
         flag_messages.flags_need_an_operator()
         return
     if not may_write():
-        messages.read_only_store()
+        flag_messages.read_only_store()
         return
     st.subheader("Change a flag")
     targets = _targets(found)
@@ -196,7 +196,7 @@ def _named() -> list[str]:
 
 
 def _picked() -> None:
-    _say(st.session_state["pick_target"])
+    say(target=st.session_state["pick_target"][:MOST])
 
 
 def _rows_chosen(key: str, ids: tuple[str, ...]) -> Callable[[], None]:
@@ -204,16 +204,9 @@ def _rows_chosen(key: str, ids: tuple[str, ...]) -> Callable[[], None]:
 
     def chosen() -> None:
         rows = st.session_state[key]["selection"]["rows"]
-        _say([ids[row] for row in rows if 0 <= row < len(ids)])
+        say(target=[ids[row] for row in rows if 0 <= row < len(ids)][:MOST])
 
     return chosen
-
-
-def _say(targets: list[str]) -> None:
-    if targets:
-        st.query_params["target"] = targets[:MOST]
-    else:
-        st.query_params.pop("target", None)
 
 
 def _left_out(targets: list[Organization]) -> None:

@@ -17,6 +17,16 @@ def flags_need_an_operator() -> None:
     st.caption("You may see these flags. Changing them takes the role operator; an administrator grants it.")
 
 
+def read_only_store() -> None:
+    """A store that is only read here: what would switch writing on."""
+    st.info(
+        "Flags can be seen and not changed here: no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to a "
+        "login that may update `organizations.features` and insert into schema `rankscope`, and start again. "
+        "`python -m jobs doctor` prints the grants it needs.",
+        icon=":material/edit_off:",
+    )
+
+
 def choose_an_organization() -> None:
     """A change that has no organization yet."""
     st.caption("Choose one organization or several: rows of the table above, or names here.")
