@@ -10,8 +10,9 @@ import streamlit as st
 from analysis.inspector.inspection import before_budget, text_of
 from analysis.inspector.listing import left_out, listed
 from analysis.inspector.neighbours import neighbours
-from controls import address, glossary, messages
+from controls import address, messages
 from controls.exactly import all_digits
+from controls.glossary import inspector as glossary
 from controls.links import clicked, observation_address
 from controls.messages import climbed, counted
 from controls.opening import choose_to_open

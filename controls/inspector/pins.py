@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.inspector.pins import Outcome, PinResult, pin_of, to_json
-from controls import address, glossary, loading, messages
+from controls import address, loading, messages
 from controls.access import NotAllowedError, require
 from controls.choosing import choose_one
 from controls.downloads import download
 from controls.exports import put_on_record, refuse_a_changed_role
+from controls.glossary import inspector as glossary
 from controls.inspector import as_code
 from controls.inspector.pin_words import FORM, asked_for, offered
 from controls.inspector.question import WORK
