@@ -60,10 +60,10 @@ class Knob:
         )
         return self.value
 
-    def choose(self, names: Mapping[str, str]) -> str:
+    def choose(self, names: Mapping[str, str], *, also: Callable[[], object] | None = None) -> str:
         """Draw the values beside each other under these names, without a label, and return the one that is chosen."""
         return self.draw(
-            st.segmented_control, format_func=names.__getitem__, required=True, label_visibility="collapsed"
+            st.segmented_control, also=also, format_func=names.__getitem__, required=True, label_visibility="collapsed"
         )
 
     def _picked(self, also: Callable[[], object] | None) -> None:

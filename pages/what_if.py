@@ -40,18 +40,20 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
     knobs.tell_off_the_map()
 
 
-def draw_panel(found: Replay, beyond: Reweighted, scope: Scope) -> None:
-    """The list that was chosen, and only that one."""
+def draw_panel(found: Replay, beyond: Reweighted, scope: Scope, *, on_top: bool) -> None:
+    """The list that was chosen, and only that one; of the outcomes a part may stand on top."""
     shown = knobs.choose_panel()
     if shown in LISTS:
         LISTS[shown](found, scope)
     else:
-        outcome_ladder.ladder(found.coverage, loading.ladder(scope), beyond)
+        outcome_ladder.ladder(found.coverage, loading.ladder(scope), beyond, on_top=on_top)
 
 
 def main(scope: Scope) -> None:
     """Figures, the picture with the knobs beside it or below, and lists of what they would have done."""
     messages.ignored_in_link(knobs.ignored())
+    if led := knobs.led_to_outcomes():
+        outcome_ladder.experiments(loading.ladder(scope))
     top = st.container()
     picture, panel = answers.beside_knobs()
     with panel:
@@ -62,10 +64,10 @@ def main(scope: Scope) -> None:
             draw_map(settings, scope)
         st.caption(glossary.REPLAY)
     if found is not None:
-        if knobs.PANEL.value == "outcomes":
+        if knobs.PANEL.value == "outcomes" and not led:
             with top:
                 outcome_ladder.in_short(loading.ladder(scope))
-        draw_panel(*found, scope)
+        draw_panel(*found, scope, on_top=led)
         knobs.show_command(settings, scope)
 
 

@@ -60,6 +60,7 @@ TOKENS = Knob(
     glossary.BLOCK_BUDGET,
 )  # fmt: skip
 PANELS = {"flips": "Flips", "worst": "Worst retrievals", "fragile": "Fragile", "outcomes": "Outcomes"}
+CHOSEN = "what_if_panel_chosen"
 PANEL = Knob("show", "Show", tuple(PANELS), next(iter(PANELS)))
 KNOBS = (WEIGHTING, NORMALISE, BOOST, BITS, COUNT_BY, LAMBDA, DUPLICATE, TOKENS)
 
@@ -130,7 +131,16 @@ def tell_off_the_map() -> None:
 
 def choose_panel() -> str:
     """Which list is shown below the map, by its name in the address."""
-    return PANEL.choose(PANELS)
+    return PANEL.choose(PANELS, also=_panel_chosen)
+
+
+def _panel_chosen() -> None:
+    st.session_state[CHOSEN] = PANEL.value
+
+
+def led_to_outcomes() -> bool:
+    """Whether a link asks for the outcomes, which then stand on top; a click on their name leaves all in its place."""
+    return PANEL.value == "outcomes" and st.session_state.get(CHOSEN) != "outcomes"
 
 
 def show_command(chosen: WhatIf, scope: Scope) -> None:

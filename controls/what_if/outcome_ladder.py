@@ -22,22 +22,30 @@ INTERVALS = "Intervals resample whole sessions, or are Newcombe's where all or n
 TRIED = 0.8  # mean weight, which is 1 but for chance where all that is asked for could have been tried
 
 
-def ladder(replayed: Coverage, found: Outcomes, beyond: Reweighted) -> None:
-    """Exact rank effects, what happened around a switch, and what logged propensities add to it."""
+def ladder(replayed: Coverage, found: Outcomes, beyond: Reweighted, *, on_top: bool) -> None:
+    """Exact rank effects, what happened around a switch (which may stand on top), and what propensities add to it."""
     st.markdown(
         f"**Exact.** Rank effects, for {percent(replayed.replayed, replayed.logged)} of the logged retrievals: every "
         "figure above."
     )
-    st.markdown(
-        "**A natural experiment.** What happened around a switch of a flag, in the 90 days up to this window's end."
-    )
-    _switched(found.weighting, "weighting")
-    _switched(found.boost, "the boost")
+    if on_top:
+        st.markdown("**A natural experiment.** It stands on top of this page.")
+    else:
+        experiments(found)
     if beyond.estimate is None:
         said = " ".join(filter(None, (beyond.why_none, beyond.would_need)))
         st.markdown(f"**Anything else.** {said}")
     else:
         _estimate(beyond.estimate)
+
+
+def experiments(found: Outcomes) -> None:
+    """What happened around a switch of either flag, or why that cannot be told."""
+    st.markdown(
+        "**A natural experiment.** What happened around a switch of a flag, in the 90 days up to this window's end."
+    )
+    _switched(found.weighting, "weighting")
+    _switched(found.boost, "the boost")
 
 
 def in_short(found: Outcomes) -> None:
@@ -81,10 +89,13 @@ def _pre_trend(found: NaturalExperiment) -> str:
             f"No pre-trend can be told: {counted(first, 'session')} in the first half of the time before and "
             f"{number(second)} in the second, {FLOOR} each are needed."
         )
-    trending = before.low > 0 or before.high < 0
-    return f"Pre-trend, second against first half of the time before: {_points(before)}" + (
-        ": **it was moving already, so the switch need not be the cause.**" if trending else ", no clear trend."
-    )
+    told = f"Pre-trend, second against first half of the time before: {_points(before)}"
+    if before.low <= 0 <= before.high:
+        return f"{told}, no clear trend."
+    was = "rising" if before.difference > 0 else "falling"
+    if before.difference * found.effect.difference > 0:
+        return f"{told}: **it was {was} already, so the switch need not be the cause.**"
+    return f"{told}: it was {was} before, so that the change is no continuation of it."
 
 
 def _finding(found: NaturalExperiment, what: str) -> str:

@@ -36,14 +36,14 @@ def got_worse(visit: Visit, url: str, shoot: Shoot) -> None:
     page.go_back()
     page.get_by_role("button", name="Did the flag cause it?").click()
     page.get_by_text("A natural experiment.").wait_for(timeout=LONG)
-    visit.settled()
-    shoot(_scrolled(page, page.get_by_role("radio", name="Outcomes")), 4)
+    shoot(visit.settled(), 4)
 
 
 def switch_on(visit: Visit, url: str, shoot: Shoot) -> None:
     """Lumenfield Energy asks for the corroboration boost."""
     page = visit.open(url)
     click_cell(page, "boost", "Lumenfield Energy")
+    page.get_by_label("New state").get_by_text(re.compile("^on:")).click()
     way = page.get_by_role("link", name="Whether that is good enough")
     way.wait_for(timeout=LONG)
     shoot(_scrolled(page, page.get_by_text("Change a flag", exact=True)), 1)

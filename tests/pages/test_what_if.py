@@ -181,12 +181,28 @@ def test_other_lists(page: Any, panel: str, columns: set[str]) -> None:  # noqa:
 
 def test_outcomes_say_what_cannot_be_said(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", show="outcomes")
-    told = "No switch of a flag to compare outcomes around. Outcomes, below the map, has the rest."
-    assert told in [text.value for text in test.text]
     said = " ".join(line.value for line in test.markdown)
     assert "Rank effects, for 66.7 % of the logged retrievals" in said
     assert "Not estimable." in said
     assert sum(caption.value == "No session with a retrieval has ended yet." for caption in test.caption) == 2
+
+
+def test_outcomes_stand_on_top_for_whoever_a_link_led_to_them(page: Any) -> None:  # noqa: ANN401 - a function
+    """A click on their name leaves all in its place, and says on top where they are."""
+
+    def before_the_figures(test: AppTest) -> bool:
+        kinds = [getattr(each, "value", "") if each.type == "markdown" else each.type for each in test.main]
+        (place,) = (n for n, kind in enumerate(kinds) if "What happened around a switch" in str(kind))
+        return place < kinds.index("metric")
+
+    short = "No switch of a flag to compare outcomes around. Outcomes, below the map, has the rest."
+    led = page(org="org_a", show="outcomes")
+    assert before_the_figures(led)
+    assert short not in [text.value for text in led.text]
+    for name in ("flips", "outcomes"):
+        led.segmented_control("pick_show").set_value(name).run()
+    assert not before_the_figures(led)
+    assert short in [text.value for text in led.text]
 
 
 def test_outcomes_are_reweighted_where_propensities_were_logged(

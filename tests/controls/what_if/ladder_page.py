@@ -1,4 +1,4 @@
-"""The ladder of outcomes where weighting went on, after so many sessions in each half of the time before."""
+"""The ladder of outcomes where weighting went on, after so many sessions before: all, then half of them accepted."""
 
 import streamlit as st
 
@@ -11,6 +11,9 @@ from tests.analysis.replay.switching import DAY, endings
 first, second = int(st.query_params["first"]), int(st.query_params["second"])
 at = [*range(first), *(90 * DAY + place for place in range(second)), *((100 + place) * DAY for place in range(40))]
 on = [False] * (first + second) + [True] * 40
-accepted = [True] * first + [place % 2 == 0 for place in range(second + 40)]
+after = {"none": [False] * 40, "half": [place % 2 == 0 for place in range(40)], "all": [True] * 40}
+accepted = [True] * first + [place % 2 == 0 for place in range(second)] + after[st.query_params["after"]]
 found = switched(endings(on, accepted, at=at), "Weighting")
-ladder(Coverage(1, 1, ()), Outcomes(found, Switched(None, "No boost.")), Reweighted(None, "Nothing more."))
+ladder(
+    Coverage(1, 1, ()), Outcomes(found, Switched(None, "No boost.")), Reweighted(None, "Nothing more."), on_top=False
+)

@@ -9,9 +9,10 @@ from tests.jobs.command import ROOT
 PAGE = ROOT / "tests" / "controls" / "what_if" / "ladder_page.py"
 
 
-def said(first: int, second: int) -> str:
+def said(first: int, second: int, after: str = "half") -> str:
     test = AppTest.from_file(PAGE)
     test.query_params["first"], test.query_params["second"] = str(first), str(second)
+    test.query_params["after"] = after
     assert not test.run().exception
     return test.caption[0].value
 
@@ -19,9 +20,17 @@ def said(first: int, second: int) -> str:
 def test_of_two_sessions_nothing_was_moving_already() -> None:
     told = said(2, 38)
     assert "No pre-trend can be told: 2 sessions in the first half of the time before and 38 in the second" in told
-    assert "moving already" not in told
+    assert "already" not in told
 
 
-def test_of_enough_it_was() -> None:
-    assert "Pre-trend, second against first half of the time before: -50 pt" in said(40, 40)
-    assert "it was moving already" in said(40, 40)
+def test_a_trend_that_goes_on_may_be_the_cause() -> None:
+    told = said(40, 40, "none")
+    assert "Pre-trend, second against first half of the time before: -50 pt" in told
+    assert "it was falling already, so the switch need not be the cause" in told
+
+
+def test_a_trend_that_turned_is_not() -> None:
+    told = said(40, 40, "all")
+    assert "Pre-trend, second against first half of the time before: -50 pt" in told
+    assert "it was falling before, so that the change is no continuation of it." in told
+    assert "need not be the cause" not in told
