@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,14 @@ ADDRESSES = [
 ]
 
 
+def unasked() -> list[tuple[str, str]]:
+    """Addresses as above, each of a window of a week or more that nobody chooses twice, so that none is kept."""
+    today = datetime.now(UTC).date()
+    days = [(today - timedelta(first), today - timedelta(last)) for first in range(20, 89) for last in range(first - 7)]
+    named = [org for org in organizations() if org.share]
+    return [(f"org={org.id}&window=custom&from={a}&to={b}", org.name) for (a, b), org in product(days, named)]
+
+
 @dataclass
 class Crowd:
     """What visitors met: seconds of every rerun, whatever went wrong in words, and who was served to the end."""
@@ -50,20 +59,24 @@ def visit_together(
     *,
     seconds: float,
     think: float,
+    fresh: bool = False,
     check: Callable[[Session, str], list[str]] | None = None,
 ) -> Crowd:
     """Let so many open Overview, and then each choose another scope again and again, ``think`` seconds apart.
 
     How long they think varies by half, as people do; else all would ask at once for ever. A rerun counts only if the
-    page shows what it was asked for; ``check`` says what is wrong with a page other than Overview.
+    page shows what it was asked for; ``check`` says what is wrong with a page other than Overview. ``fresh``: of what
+    they choose no answer is kept, where it is one of a few windows else.
     """
     met = Crowd()
+    never = unasked() if fresh else []
     opened = threading.Barrier(visitors + 1)
     begun = threading.Event()
     until = 0.0
 
     def visitor(number: int) -> None:
         pause = random.Random(number)  # noqa: S311 - the same crowd every time
+        own = iter(never[number::visitors])
         try:
             with Session(url, query=ADDRESSES[number % len(ADDRESSES)][0]) as session:
                 session.run()
@@ -71,7 +84,7 @@ def visit_together(
                 begun.wait()
                 time.sleep(think * pause.random())
                 while time.monotonic() < until:
-                    session.query, words = pause.choice(ADDRESSES)
+                    session.query, words = next(own) if fresh else pause.choice(ADDRESSES)
                     met.seconds.append(session.run().seconds)
                     met.faults += (check or faults)(session, words)
                     session.frames.clear()
@@ -130,11 +143,8 @@ def held_open(server: AppServer, visits: int) -> Iterator[None]:
         yield
 
 
-def open_and_close(server: AppServer, visits: int, *, wait: bool = True) -> None:
-    """So many visits one after the other; without waiting, each is closed while its page is being made."""
+def open_and_close(server: AppServer, visits: int) -> None:
+    """So many visits one after the other, each closed once its page is drawn."""
     for number in range(visits):
         with Session(server.url, query=ADDRESSES[number % len(ADDRESSES)][0]) as session:
-            if wait:
-                session.run()
-            else:
-                session.send()
+            session.run()

@@ -6,23 +6,26 @@ import statistics
 import threading
 import time
 from contextlib import contextmanager
-from itertools import product
+from functools import partial
+from itertools import islice, product
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import numpy as np
 import psutil
+import psycopg
 import pytest
+from psycopg import sql
 
 from benchmarks.load import of_capacity, of_memory
 from benchmarks.replay import LARGEST
 from queries.engine import AGGREGATE
-from tests.crowd import ADDRESSES, faults, memory, open_and_close, visit_together
+from tests.crowd import ADDRESSES, faults, memory, open_and_close, unasked, visit_together
 from tests.demo_server import demo_server
 from tests.driver import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tests.app_server import AppServer
     from tests.conftest import Cluster
@@ -31,8 +34,11 @@ MIB = 2**20
 TTL = 5  # seconds that a closed session is kept for a browser that comes back; Streamlit's own are 120
 POOL = 12  # connections of the pages at most
 # a connection bears the name of the question it is asked; whether the store answers is asked over others
-OF_PAGES = "from pg_stat_activity where application_name like 'rankscope%' and application_name <> 'rankscope readyz'"
+OF_PAGES = (
+    "from pg_stat_activity where starts_with(application_name, 'rankscope') and application_name <> 'rankscope readyz'"
+)
 ACTIVE = f"select count(*) {OF_PAGES} and state = 'active'"
+ASLEEP = f"select pid, query_start {OF_PAGES} and state = 'active' and wait_event = 'PgSleep' and query_start > %s"
 CONNECTED = f"select count(*) {OF_PAGES}"
 
 
@@ -172,35 +178,61 @@ class TestLeaving:
 
     def test_its_question_ends_by_its_own_limit(self, server: AppServer, cluster: Cluster, database: str) -> None:
         """A policy that takes its time for every row makes the log slow, as a large one would be."""
-        cluster.run(
-            """create policy slow on retrieval_ab_logs as restrictive for select to dash_read
-               using (pg_sleep(0.05) is not null)""",
-            database,
-        )
-        try:
+        with slowed(cluster, database, "retrieval_ab_logs"):
             with Session(server.url, query="window=90d") as session:
                 session.send()
                 _until(lambda: bool(cluster.run(ACTIVE, database)[0][0]), 20)
             left = time.monotonic()
             _until(lambda: cluster.run(ACTIVE, database) == [(0,)], AGGREGATE + 3)
             assert time.monotonic() - left > 1, "the question was over before the tab was closed"
-        finally:
-            cluster.run("drop policy slow on retrieval_ab_logs", database)
 
     def test_coming_and_going_leaves_nothing_behind(self, server: AppServer, cluster: Cluster, database: str) -> None:
-        open_and_close(server, 20, wait=False)
-        _until(lambda: cluster.run(ACTIVE, database) == [(0,)], 60)
-        before = memory(server)
-        open_and_close(server, 200, wait=False)
-        _until(lambda: cluster.run(ACTIVE, database) == [(0,)], 60)
+        """Each asks for a window of its own, which no cache answers, and leaves while the server reads the store."""
+        visits = iter(unasked())
+        with slowed(cluster, database, "organizations"):
+            self.leave_while_asked(server, cluster, database, islice(visits, 20))
+            before = memory(server)
+            assert self.leave_while_asked(server, cluster, database, islice(visits, 200)) == 200
+            assert memory(server) - before < 20 * MIB
         assert 1 <= cluster.run(CONNECTED, database)[0][0] <= POOL
-        assert memory(server) - before < 20 * MIB
         with Session(server.url, query=ADDRESSES[0][0]) as session:
             assert faults(session.run(), ADDRESSES[0][1]) == []
 
+    def leave_while_asked(
+        self, server: AppServer, cluster: Cluster, database: str, visits: Iterable[tuple[str, str]]
+    ) -> int:
+        """Close every visit once a question that it began is being answered; how many such questions there were."""
+        asked: set[tuple[object, ...]] = set()
 
-def _until(condition: Callable[[], bool], limit: float) -> None:
+        def begun(sent: tuple[object, ...]) -> bool:
+            found = watch.execute(ASLEEP, sent).fetchall()
+            asked.update(found[:1])
+            return bool(found)
+
+        with psycopg.connect(cluster.plain_url("postgres", database), autocommit=True) as watch:
+            for query, _ in visits:
+                with Session(server.url, query=query) as session:
+                    (sent,) = watch.execute("select clock_timestamp()").fetchall()
+                    session.send()
+                    _until(partial(begun, sent), 20, every=0.005)
+        _until(lambda: cluster.run(ACTIVE, database) == [(0,)], 60)
+        return len(asked)
+
+
+@contextmanager
+def slowed(cluster: Cluster, database: str, table: str) -> Iterator[None]:
+    """A table whose every row takes the pages its time."""
+    name = sql.Identifier(table)
+    slow = "create policy slow on {} as restrictive for select to dash_read using (pg_sleep(0.05) is not null)"
+    cluster.run(sql.SQL(slow).format(name), database)
+    try:
+        yield
+    finally:
+        cluster.run(sql.SQL("drop policy slow on {}").format(name), database)
+
+
+def _until(condition: Callable[[], bool], limit: float, every: float = 0.05) -> None:
     started = time.monotonic()
     while not condition():
         assert time.monotonic() - started < limit
-        time.sleep(0.05)
+        time.sleep(every)

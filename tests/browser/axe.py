@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 GRAVE = ("serious", "critical")
+TALL = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stSidebarContent]")]
+    .map(element => element.scrollHeight))"""
 RUN = """async () => {
     const found = await axe.run(document, {resultTypes: ["violations"]});
     return found.violations.map(({id, impact, nodes}) => ({rule: id, impact, nodes: nodes.map(node => (
@@ -35,8 +37,18 @@ def source() -> str:
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
+def unroll(page: Page) -> None:
+    """Make the window as tall as all that it shows: axe judges no colour that lies below its edge."""
+    width, height = (page.viewport_size or {}).values()
+    while (tall := page.evaluate(TALL)) > height:
+        height = tall
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(300)  # what was out of sight is drawn
+
+
 def look_at(page: Page) -> list[Finding]:
-    """Every grave finding, whether the markup is ours or Streamlit's."""
+    """Every grave finding from top to bottom, whether the markup is ours or Streamlit's."""
+    unroll(page)
     page.evaluate(source())
     violations: list[dict[str, Any]] = page.evaluate(RUN)
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -10,9 +11,10 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
+from controls.sections import SECTIONS
 from tests import sample
 from tests.app_server import ROOT, AppServer
-from tests.browser.axe import look_at
+from tests.browser.axe import look_at, unroll
 from tests.browser.conftest import Visit
 from tests.browser.pictures import FOLLOWED, INSPECTED, OPENED, PAGES, open_first_row
 from tests.demo_server import demo_server
@@ -29,15 +31,17 @@ ASKED = {"flag-review": ("/feature_flags?target=org_tidewater&state=on", "Review
 EMPTY = "org_empty"
 PARTS = {f"health-{part}": f"/health?part={part}" for part in ("top", "budget", "coverage", "runs", "system")}
 PANELS = {f"inspector-{panel}": f"/inspector?{INSPECTED}&show={panel}" for panel in ("block", "compare", "why", "pins")}
-NOTHING = {f"{page}-empty": f"/{page}?org={EMPTY}" for page in ("", "health", "feedback_impact", "drift_alerts")}
+SCRIPTS = [entry.script.removesuffix(".py") for entries in SECTIONS.values() for entry in entries]
+NOTHING = {f"{page}-empty": f"/{page}?org={EMPTY}" for page in SCRIPTS}
 VIEWS = {"saved-views": "/?window=7d"}
+CALENDAR = {"calendar": "/?window=custom&from=2026-01-20"}
 SHOWN = {
-    **PAGES, **PARTS, **PANELS, **NOTHING, **VIEWS, "search": "/?search=tidewater",
+    **PAGES, **PARTS, **PANELS, **NOTHING, **VIEWS, **CALENDAR, "search": "/?search=tidewater",
     **{name: path for name, (path, _) in ASKED.items()},
 }  # fmt: skip
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
-LOOKS: tuple[tuple[Theme, int], ...] = (("light", 1400), ("dark", 1400), ("light", 900))
+LOOKS: tuple[tuple[Theme, int], ...] = tuple(product(THEMES, (1400, 900)))
 DRAWN = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stMetric], [data-testid=stAlert]"
 STOPS = 80  # of the Tab key on one page at most; the last ones of the longest are not reached
 # Of a table that is drawn on a canvas: the table, whose cell has a frame there.
@@ -132,6 +136,7 @@ def test_no_page_has_a_grave_finding_in_either_theme_and_width(browser: Browser,
     """Every page and part, what its first row or its button opens, and an empty organization, in the demo's store."""
     for theme, width in LOOKS:
         visit = opened(browser, demo.url + SHOWN[name], theme, width)
+        unroll(visit.page)  # a calendar closes when its window becomes taller
         if name in OPENED:
             open_first_row(visit.page, OPENED[name])
         if name in FOLLOWED:
@@ -140,6 +145,9 @@ def test_no_page_has_a_grave_finding_in_either_theme_and_width(browser: Browser,
         if name in ASKED:
             visit.page.get_by_role("button", name=ASKED[name][1]).click()
             visit.page.get_by_role("dialog").wait_for()
+        if name in CALENDAR:
+            visit.page.locator("[data-testid=stDateInput] [role=spinbutton]").first.click()
+            visit.page.get_by_test_id("stDateInputCalendar").wait_for()
         if name in VIEWS:
             save_a_view(visit, f"{theme} {width}")
         visit.settled()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import psycopg
 import pytest
@@ -17,6 +17,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 
 from tests import sample
 from tests.app_server import AppServer, free_port
+from tests.browser.axe import look_at
 from tests.driver import Session
 from tests.oidc_provider import SECRET, Provider
 
@@ -110,6 +111,17 @@ def test_sign_in_see_ones_own_and_sign_out(visit: Visit, server: AppServer, prov
     assert requests.get(f"{server.url}/media/0123456789abcdef.csv", cookies=copy, timeout=10).status_code == 403
     assert COOKIE_SECRET not in server.output()
     assert SECRET not in server.output()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.usefixtures("owner")
+def test_whoever_is_not_signed_in_can_read_how(
+    visit: Visit, server: AppServer, theme: Literal["light", "dark"]
+) -> None:
+    visit.page.emulate_media(color_scheme=theme)
+    visit.open(server.url).get_by_role("button", name="Sign in").wait_for()
+    visit.page.wait_for_timeout(1000)  # what fades in is pale until then
+    assert look_at(visit.page) == []
 
 
 @pytest.mark.long
