@@ -136,7 +136,7 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 <p class="eyebrow">Rankscope</p>
 <h1>Drift report</h1>
 <p class="subject">{tenant(about.subject())}</p>
-<p>{escape(lead(summary))}</p>
+<p class="lead">{escape(lead(summary))}</p>
 <dl>{facts}</dl>
 {cut}
 <div class="figures">{figures}</div>
