@@ -12,6 +12,8 @@ from urllib.parse import urlencode
 
 from analysis.drift.alerts import OPEN, State
 from analysis.drift.search import STEPS
+from reports.legend import MEASURES
+from reports.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,15 +21,10 @@ if TYPE_CHECKING:
 
     from analysis.drift.alerts import AlertFilter, Found, Opposed
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1: bundles had no README.txt
 # What decides the bytes of a file: another version of one of these is another input.
 PACKAGES = ("SQLAlchemy", "psycopg", "numpy", "typst")
-
-# two lines at most: facts, figures and pictures of a report fill its first page
-MEASURES = (
-    "severity, 0 to 100: how recent, sensitive and often said the claims are; harm: severity, less the fewer agents "
-    "were given them, most where one session had both"
-)
+TAKEN = "who took this file, and when, stands in rankscope.exports"
 
 
 class Statement(Protocol):
@@ -148,6 +145,10 @@ class About:
         who = "all organizations in reach" if self.org_id is None else self.org_name or self.org_id
         return who if self.project_id is None else f"{who}, project {self.project_id}"
 
+    def title(self) -> str:
+        """What a report is called where it is known by its name alone: also hostile text."""
+        return f"Drift report: {self.subject()}, {self.as_of:%Y-%m-%d}"
+
     def facts(self) -> list[tuple[str, str]]:
         """What a reader has to know before the first figure, label and value; values are hostile text."""
         asked, found = self.filter, self.found
@@ -157,18 +158,19 @@ class About:
         chosen += [] if asked.since is None else [f"since {asked.since:%Y-%m-%d %H:%M} UTC"]
         read = f"{found.considered:,} of {found.active:,} active observations"
         read += f", {found.set_apart:,} of them set apart for a weight that is no number" if found.set_apart else ""
+        pairs = counted(found.detected, "pair")
         unlisted = f", {found.decided_unlisted:,} of them decided and not listed here" if found.decided_unlisted else ""
         facts = [
             ("Scope", self.subject()),
             ("Chosen", " · ".join(chosen)),
-            ("Read", f"{read}; {found.detected:,} contradictions before the choice{unlisted}"),
+            ("Read", f"{read}; {pairs} found at this threshold, before the other filters{unlisted}"),
             ("Measures", MEASURES),
             *([] if self.window is None else [("Injections", _days(*self.window))]),
-            ("As of", f"{self.as_of:%Y-%m-%d} (UTC)"),
+            ("As of", f"{self.as_of:%Y-%m-%d} (UTC); {TAKEN}"),
             ("Data version", found.data_version),
             *([] if found.opposed is None else [("Opposition pairs", _pairs(found.opposed))]),
         ]
-        return facts if not self.permalink else [*facts, ("Address", self.permalink)]
+        return facts if not self.permalink else [*facts, ("Address", f"in Rankscope, at {self.permalink}")]
 
 
 def permalink(place: Place, chosen: AlertFilter) -> str:

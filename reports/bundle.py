@@ -11,6 +11,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from reports.about import FORMAT_VERSION
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from reports.about import About, Statement
 
 MANIFEST = "manifest.json"
-MEMBERS = ("report.html", "alerts.csv", "alerts.json", "queries.sql")
+README = "README.txt"
+MEMBERS = ("report.html", "alerts.csv", "alerts.json", "queries.sql", README)
+HOW_TO_CHECK = (Path(__file__).parent / "bundle.txt").read_text(encoding="utf-8")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file can hold
 LEVEL = 6
 UNIX = 3
@@ -66,6 +69,7 @@ def write_bundle(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
         with page.body:
             feed(alerts, page, CsvSink(rows), JsonSink(about, objects), Counting(summary))
         files["queries.sql"].write(encoded(sql(about.statements())))
+        files[README].write(encoded(HOW_TO_CHECK))
         manifest = _manifest(about, summary, {name: Sealed(f.size, f.digest.hexdigest()) for name, f in files.items()})
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
             # whoever changes the manifest alone is found out; whoever changes both, by the record of exports

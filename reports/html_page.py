@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from analysis.drift.alerts import OPEN
 from reports.fields import encoded
+from reports.lead import lead
+from reports.legend import LEGEND
 from reports.pictures import pictures
 from reports.summary import Summary, findings
 from reports.svg import drawn
@@ -92,6 +94,7 @@ class HtmlSink:
             self.out.write(encoded(FOOT))
 
 
+TERMS = f"<dl>{''.join(f'<dt>{term}</dt><dd>{escape(meaning)}</dd>' for term, meaning in LEGEND)}</dl>"
 FOOT = f"<footer>{escape(CLOSING)}</footer>\n</body>\n</html>\n"
 
 
@@ -126,13 +129,14 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Drift report</title>
+<title>{escape(on_a_line(about.title()))}</title>
 <style>{STYLE}</style>
 </head>
 <body>
 <p class="eyebrow">Rankscope</p>
 <h1>Drift report</h1>
 <p class="subject">{tenant(about.subject())}</p>
+<p class="lead">{escape(lead(summary))}</p>
 <dl>{facts}</dl>
 {cut}
 <div class="figures">{figures}</div>
@@ -140,6 +144,7 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 <div class="charts">{charts}</div>
 <h2>Alerts</h2>
 <p{note}>{whole(summary.number, shown)}</p>
+{TERMS if shown else ""}
 {_list(listed, shown)}
 """
 

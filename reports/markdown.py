@@ -12,6 +12,8 @@ import tempfile
 from typing import TYPE_CHECKING, BinaryIO
 
 from reports.fields import encoded
+from reports.lead import lead
+from reports.legend import LEGEND
 from reports.summary import Summary, findings
 from reports.tables import feed
 from reports.texts import (
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from reports.tables import Out
 
 HELD = 1 << 20  # bytes of the alerts that stay in memory until their summary is known
+TERMS = "\n".join(f"- {term}: {meaning}" for term, meaning in LEGEND)
 LINE_ENDS = re.compile("\r\n|\n|\r|\u2028|\u2029")
 
 
@@ -97,8 +100,15 @@ def _head(about: About, summary: Summary) -> str:
         _table("Age of open alerts", summary.by_age()),
         _table("Day" if step == 1 else f"{step} days from", [bar for bar in days if bar.value]),
     ]
-    parts_ = ["# Drift report", "\n".join(known), "## Summary", "\n".join(figures), *filter(None, pictures)]
-    return "\n\n".join([*parts_, "## Alerts", "" if summary.number else "No alert passed the choice.\n\n"])
+    parts_ = [
+        "# Drift report",
+        lead(summary),
+        "\n".join(known),
+        "## Summary",
+        "\n".join(figures),
+        *filter(None, pictures),
+    ]
+    return "\n\n".join([*parts_, "## Alerts", f"{TERMS}\n\n" if summary.number else "No alert passed the choice.\n\n"])
 
 
 def _table(heading: str, bars: Sequence[Bar]) -> str:

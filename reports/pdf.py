@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from analysis.drift.alerts import OPEN
 from reports.fields import encoded
-from reports.glyphs import FAMILIES, on_a_line, printed
+from reports.glyphs import BREAK, FAMILIES, on_a_line, printed
 from reports.joining import Joined
+from reports.lead import lead
+from reports.legend import LEGEND
 from reports.pictures import pictures
 from reports.summary import Summary, findings
 from reports.tables import feed
@@ -79,6 +81,7 @@ class PdfSink:
         told = whole(self.summary.number, self.summary.number)
         if self.joined is None:
             alone = {"layout": "whole", "told": told, "alerts": self.alerts, "closing": CLOSING}
+            alone |= {"legend": LEGEND if self.alerts else ()}
             self.out.write(typeset(json.dumps(front | alone, ensure_ascii=False)))
             return
         joined = self._set(CLOSING)
@@ -91,7 +94,12 @@ class PdfSink:
         self.joined = self.joined or Joined(self.out)
         last = self.summary.number
         held = f"alerts {last - len(self.alerts) + 1:,} to {last:,}"
-        part = {"layout": "part", "first": self.joined.count + 1, "held": held}
+        part = {
+            "layout": "part",
+            "first": self.joined.count + 1,
+            "held": held,
+            "legend": () if self.joined.count else LEGEND,
+        }
         given = _head(self.about) | part | {"alerts": self.alerts, "closing": closing}
         self.joined.add(typeset(json.dumps(given, ensure_ascii=False)), held.capitalize())
         self.alerts, self.size = [], 0
@@ -120,6 +128,7 @@ def _head(about: About) -> dict[str, object]:
     """What every part of a document has, and the facts in front of it."""
     return {
         "title": "Drift report",
+        "name": _short(about.title()).replace(BREAK, ""),
         "fonts": FAMILIES,
         "subject": _short(about.subject()),
         "version": f"data version {_short(about.found.data_version)}",
@@ -132,7 +141,7 @@ def _head(about: About) -> dict[str, object]:
 
 def _front(about: About, summary: Summary) -> dict[str, object]:
     figures = findings(summary, about.found.decided_unlisted)
-    return {"figures": figures, "pictures": [_picture(each) for each in pictures(summary)]}
+    return {"lead": lead(summary), "figures": figures, "pictures": [_picture(each) for each in pictures(summary)]}
 
 
 def _picture(picture: Picture) -> dict[str, object]:
@@ -140,7 +149,7 @@ def _picture(picture: Picture) -> dict[str, object]:
         {"label": bar.label, "value": bar.value, "shown": picture.shown(bar), "shade": bar.shade}
         for bar in picture.bars
     ]
-    return {**picture._asdict(), "bars": rows, "every": picture.every}
+    return {**picture._asdict(), "bars": rows, "every": picture.every, "full": picture.full}
 
 
 def _alert(alert: Alert, number: int) -> dict[str, object]:

@@ -11,21 +11,31 @@ if TYPE_CHECKING:
     from reports.summary import Summary
 
 LABELS = 6  # of a long series
+MOST_HARM = 100
 
 
 class Picture(NamedTuple):
-    """Bars under their finding; ``upright`` ones are a series, of which every so many-th bar is labelled."""
+    """Bars under their finding; ``upright`` ones are a series, of which every so many-th bar is labelled.
+
+    A scale ends at ``most`` or, without one, at the highest bar.
+    """
 
     title: str
     bars: list[Bar]
     upright: bool = False
     wide: bool = False
     unit: str = ""
+    most: float | None = None
 
     @property
     def every(self) -> int:
         """How many bars share a label."""
         return 1 if len(self.bars) <= BANDS else -(-len(self.bars) // LABELS)
+
+    @property
+    def full(self) -> float:
+        """The value that fills the whole length."""
+        return self.most or max((bar.value for bar in self.bars), default=0) or 1
 
     def shown(self, bar: Bar) -> str:
         """The value beside a bar; in a long series only the highest has one."""
@@ -44,7 +54,7 @@ def pictures(summary: Summary) -> list[Picture]:
         Picture(_severity(summary), summary.by_severity(), upright=True, unit="severity, from"),
         Picture(_ages(summary), summary.by_age()),
         Picture(_days(summary), days, upright=True, wide=True, unit=unit),
-        Picture(_harm(summary), _harmful(summary), wide=True),
+        Picture(_harm(summary), _harmful(summary), wide=True, most=MOST_HARM),
     ]
 
 
@@ -77,4 +87,6 @@ def _harmful(summary: Summary) -> list[Bar]:
 
 def _harm(summary: Summary) -> str:
     worst = summary.by_harm()
-    return f"Alert {worst[0].number:,} did most harm: {digits(worst[0].harm)} of 100" if worst else "None did harm"
+    if not worst:
+        return "None has a harm above 0"
+    return f"Alert {worst[0].number:,} ranks highest by harm: {digits(worst[0].harm)} of {MOST_HARM}"

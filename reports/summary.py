@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from analysis.drift.alerts import DECIDED, OPEN
 from analysis.drift.figures import AGE_NAMES, age_name
+from reports.disputes import Disputes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,7 @@ SEVERE = 70
 COLUMNS = 45  # what a page's width shows of a series
 STEPS = (1, 7, 28, 91, 364)  # days that one column may stand for
 UNDATED = "no date"
+SUPERSEDED = "superseded"  # an update, where the other kinds are contradictions
 STATES = ("new", "acknowledged", "investigating", "snoozed", "resolved", "false positive")
 
 
@@ -62,6 +64,7 @@ class Summary:
     ages: Counter[str] = field(default_factory=Counter)
     orgs: Counter[str] = field(default_factory=Counter)
     worst: list[tuple[float, int, Worst]] = field(default_factory=list)
+    disputes: Disputes = field(default_factory=Disputes)
 
     def add(self, alert: Alert) -> None:
         """Count one more alert."""
@@ -71,6 +74,7 @@ class Summary:
         self.kinds[str(alert.kind)] += 1
         self.states[alert.triage.state] += 1
         self.orgs[alert.org_id] += 1
+        self.disputes.add(alert.org_id, alert.older.id, alert.newer.id)
         severity = alert.severity if math.isfinite(alert.severity) else 0.0
         self.bands[min(max(int(severity * BANDS / 100), 0), BANDS - 1)] += 1
         if alert.newer.created_at is not None:
@@ -88,6 +92,16 @@ class Summary:
     def open(self) -> int:
         """How many still wait for a decision."""
         return sum(self.states[state] for state in OPEN)
+
+    @property
+    def superseded(self) -> int:
+        """How many pairs have a side that says of the other that it no longer holds."""
+        return self.kinds[SUPERSEDED]
+
+    @property
+    def contradicting(self) -> int:
+        """How many pairs are contradictions by the rules."""
+        return self.number - self.superseded
 
     def by_kind(self) -> list[Bar]:
         """Alerts of each kind, the most frequent first."""
@@ -138,6 +152,7 @@ class Summary:
         """The counts that a manifest holds."""
         return {
             "alerts": self.number,
+            "disputes": self.disputes.count,
             "open": self.open,
             "both_injected": None if self.unlogged else self.both_injected,
             "kinds": dict(sorted(self.kinds.items())),
@@ -151,7 +166,7 @@ def findings(summary: Summary, decided_unlisted: int = 0) -> list[tuple[str, str
     total = summary.number
     decided = sum(summary.states[state] for state in DECIDED)
     return [
-        ("Alerts", f"{total:,}", "pairs of statements that contradict each other by the rules"),
+        ("Alerts", f"{total:,}", f"{summary.contradicting:,} contradict, {summary.superseded:,} superseded"),
         ("Open", f"{summary.open:,}", _share(summary.open, total, "wait for a decision")),
         (
             "Decided",

@@ -26,8 +26,7 @@ def drawn(picture: Picture) -> str:
 
 
 def _rows(picture: Picture, width: int) -> str:
-    """Horizontal bars, label before and value after; the longest fills the width."""
-    most = max((bar.value for bar in picture.bars), default=0) or 1
+    """Horizontal bars, label before and value after; the highest value of their scale fills the width."""
     room = width - LABEL - VALUE
     parts = []
     for at, bar in enumerate(picture.bars):
@@ -36,7 +35,7 @@ def _rows(picture: Picture, width: int) -> str:
         parts.append(
             f'<text x="{LABEL - 10}" y="{y + 17}" text-anchor="end">{escape(bar.label)}</text>'
             f'<rect class="track" {place} width="{room}"/>'
-            f'<rect class="bar {bar.shade}" {place} width="{room * bar.value / most:.1f}"/>'
+            f'<rect class="bar {bar.shade}" {place} width="{room * bar.value / picture.full:.1f}"/>'
             f'<text class="value" x="{LABEL + room + 8}" y="{y + 17}">{escape(picture.shown(bar))}</text>'
         )
     return _svg(width, max(len(picture.bars), 1) * ROW, parts)
@@ -45,11 +44,10 @@ def _rows(picture: Picture, width: int) -> str:
 def _columns(picture: Picture, width: int) -> str:
     """Columns over a base line."""
     bars, base = picture.bars, TALL + ROOM
-    most = max((bar.value for bar in bars), default=0) or 1
     step = width / max(len(bars), 1)
     parts = [f'<line class="axis" x1="0" x2="{width}" y1="{base}" y2="{base}"/>']
     for at, bar in enumerate(bars):
-        tall, middle = TALL * bar.value / most, (at + 0.5) * step
+        tall, middle = TALL * bar.value / picture.full, (at + 0.5) * step
         parts.append(
             f'<rect class="bar {bar.shade}" x="{(at + 0.12) * step:.1f}" y="{base - tall:.1f}" '
             f'width="{step * 0.76:.1f}" height="{tall:.1f}" rx="1.5"/>'

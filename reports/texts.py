@@ -25,11 +25,7 @@ UNSEEN = re.compile(
 )
 NAMED = 6
 PARTS = {"gap": "confidence gap"}
-CLOSING = (
-    "Statements are shown as agents wrote them. Marked words are those that the finding rests on. The detector compares"
-    " words, not meaning: whether two statements contradict each other is for people to decide. Who took this report,"
-    " and when, stands in the dashboard's record of exports."
-)
+CLOSING = "Statements are shown as agents wrote them. Marked words are those that the finding rests on."
 
 
 class Piece(NamedTuple):
@@ -177,8 +173,8 @@ def whole(number: int, shown: int) -> str:
     if not number:
         return "No alert passed the choice above."
     if shown == number:
-        return f"{counted(number, 'alert')}, the most harmful first."
+        return f"{counted(number, 'alert')}, by harm, the highest first."
     return (
-        f"The {shown:,} most harmful of {number:,} alerts are shown here; figures and pictures count all. "
+        f"The {shown:,} of {number:,} alerts that rank highest by harm are shown here; figures and pictures count all. "
         "The CSV, the JSON and the evidence bundle of the same choice hold every one of them."
     )

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from reports.bundle import MANIFEST, MEMBERS, seal
+from reports.bundle import MANIFEST, MEMBERS, README, seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ LARGEST_MANIFEST = 1 << 20
 CHUNK = 1 << 16
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 ENCRYPTED = 0x1
+WITHOUT_README = 1  # the format of bundles that were made before they had one
 BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
 
 
@@ -82,10 +83,11 @@ def _differences(archive: zipfile.ZipFile, manifest: dict[str, object], content:
         yield f"{MANIFEST} changed: its hash is not the one that the archive was sealed with"
     stated: dict[str, object] = manifest["members"]  # type: ignore[assignment]
     names = archive.namelist()
-    for name in sorted(set(MEMBERS) - set(stated)):
+    expected = set(MEMBERS) - ({README} if manifest.get("format_version") == WITHOUT_README else set())
+    for name in sorted(expected - set(stated)):
         yield f"{name} missing: the manifest does not name it"
     for name in sorted(set(names) - {MANIFEST}):
-        if not PLAIN_NAME.fullmatch(name):
+        if name not in MEMBERS and not PLAIN_NAME.fullmatch(name):
             yield f"{name!r} added: a bundle has no member of such a name"
         elif name not in stated:
             yield f"{name} added: the manifest does not know it"

@@ -130,7 +130,7 @@ OF_THE_APPLICATION = (
     ),
     Sabotage(
         "the members that a bundle must have", "reports/verifying.py",
-        "sorted(set(MEMBERS) - set(stated))", "()", ("tests/reports/test_bundle.py",),
+        "sorted(expected - set(stated))", "()", ("tests/reports/test_bundle.py",),
     ),
     Sabotage(
         "the seal of a bundle's manifest", "reports/verifying.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.drift import meanings
 from analysis.health.checks import CHECKS
 from analysis.replay.propensity import CLIP
 from analysis.replay.settings import AS_LOGGED
@@ -90,7 +91,7 @@ SESSIONS_WITH = {
 OUTCOMES = "Accepted / rework / rejected, in percent of sessions with an outcome."
 
 # One observation
-WEIGHT = "Its feedback weight now: 1 at first, moved by how sessions ended that were given it."
+WEIGHT = meanings.WEIGHT
 RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved it up or down."
 INJECTED = "Retrievals that put it into the memory block."
 ACCEPTED_OF_GIVEN = "Of sessions given it that have an outcome, those accepted. It was never their only memory."
@@ -199,22 +200,14 @@ ALERTS_CONFIRMED = (
     "dismissed as a false positive: how often an alert was worth raising. Shown from ten verdicts on."
 )
 AROSE_SINCE = "Hides alerts whose newer statement was written before this day, UTC."
-HARM = (
-    "Severity · (1 + reach + 2 · together) / 4, with reach = min(1, log₂(1 + injections of both sides) / 10) and "
-    "together = min(1, log₂(1 + sessions given both) / 5). A quarter of the severity while nobody was given either."
-)
+HARM = meanings.HARM
 SEVERITY = "100 · (0.4 · recency + 0.3 · domain + 0.3 · frequency) · (1 − gap / 2)."
 SEVERITY_IN_PARTS = "Recency, domain, frequency and gap, each 0 to 1; the numbers stand at the right."
-SEVERITY_PARTS = {
-    "recency": "Of the newer statement, in whole days: exp(−days / 30).",
-    "domain": "1 where a side speaks of security or compliance, 0.4 elsewhere.",
-    "frequency": "Of what is said: min(1, log₂(1 + observations on both sides) / 3).",
-    "gap": "Difference of the two weights: feedback has begun to decide, so it lowers the severity.",
-}
+SEVERITY_PARTS = meanings.SEVERITY_PARTS
 GIVEN_BOTH = "Sessions of the window that were given both."
 SIDES_INJECTED = "Retrievals of the window that injected the older / the newer."
 CONFLICT_WORDS = "The words that the finding rests on: those of the older statement, then those of the newer."
-CLAIM_OVERLAP = "Share of the smaller claim's words that both have."
+CLAIM_OVERLAP = meanings.CLAIM_OVERLAP
 AROSE = "When the newer one was written."
 
 # Feature Flags

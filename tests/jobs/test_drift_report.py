@@ -214,9 +214,9 @@ def test_verify_bundle_names_what_differs(tmp_path: Path, capsys: pytest.Capture
     said = capsys.readouterr().out
     assert "'a.csv' missing" in said
     assert "added: a bundle has no member of such a name" in said
-    # the seal, four members that the manifest does not name, one that is not there, one that was added
+    # the seal, five members that the manifest does not name, one that is not there, one that was added
     assert "alerts.csv missing: the manifest does" in said
-    assert "NOT as it was made: 7 differences" in said
+    assert "NOT as it was made: 8 differences" in said
     assert "\x1b" not in said
     assert run(["verify-bundle", str(tmp_path / "none.zip")]) == 1
     assert "no such file" in capsys.readouterr().err

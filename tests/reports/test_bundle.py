@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reports.bundle import MANIFEST, MEMBERS, seal, sql, write_bundle
+from reports.bundle import MANIFEST, MEMBERS, README, seal, sql, write_bundle
 from reports.spreadsheet import restored
 from reports.verifying import BundleError, verify
 from tests.hostile import QUERY, TEXTS
@@ -26,6 +27,7 @@ from tests.reports.alerts import about, alerts, hostile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Members = dict[str, bytes]
 
@@ -105,6 +107,25 @@ class TestContent:
         for line in sql([Asked("select 3", values)]).splitlines():
             assert line.startswith("-- ") or line in ("", "select 3;")
 
+    def test_the_readme_names_every_file_and_how_to_check_it_by_hand(self, made: bytes) -> None:
+        text = members(made)[README].decode()
+        assert all(f"\n{name} " in text for name in (MANIFEST, *MEMBERS) if name != README)
+        assert "python -m jobs verify-bundle FILE" in text
+        assert f"sha256sum {' '.join(MEMBERS)}" in text
+        assert text.isascii()
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="as the readme says, where there is one")
+def test_what_the_readme_says_can_be_done_by_hand(made: bytes, tmp_path: Path) -> None:
+    for name, content in members(made).items():
+        (tmp_path / name).write_bytes(content)
+    lines = (tmp_path / README).read_text().splitlines()
+    command = next(line.split() for line in lines if "sha256sum report" in line)
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    manifest = json.loads((tmp_path / MANIFEST).read_bytes())
+    found = {name: digest for digest, name in (line.split() for line in said.splitlines())}
+    assert found == {name: one["sha256"] for name, one in manifest["members"].items()}
+
 
 class TestSameBytes:
     def test_two_processes_with_other_clocks_hashes_and_names_make_the_same(self) -> None:
@@ -143,8 +164,17 @@ def _restated(parts: Members, name: str) -> bytes:
 class TestVerify:
     def test_a_bundle_as_it_was_made_is_whole(self, made: bytes) -> None:
         checked = verify(io.BytesIO(made))
-        assert (checked.differences, checked.members) == ((), 5)
+        assert (checked.differences, checked.members) == ((), 6)
         assert checked.sha256 == hashlib.sha256(made).hexdigest()
+
+    def test_a_bundle_of_the_format_before_needs_no_readme(self, made: bytes) -> None:
+        parts = members(made)
+        del parts[README]
+        manifest = json.loads(parts[MANIFEST])
+        del manifest["members"][README]
+        for version, found in ((1, ()), (2, (f"{README} missing: the manifest does not name it",))):
+            parts[MANIFEST] = json.dumps(manifest | {"format_version": version}).encode()
+            assert differences(packed(parts)) == found
 
     @pytest.mark.parametrize("name", MEMBERS)
     def test_a_changed_member_is_named(self, made: bytes, name: str) -> None:

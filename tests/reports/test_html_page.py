@@ -109,7 +109,7 @@ def test_many_alerts_are_shown_until_the_file_is_full_and_the_first_lines_say_so
     shown = page.count("<article")
     assert 3_000 < shown < 12_000
     assert 4_000_000 < len(page.encode()) < 5_000_000
-    told = f"The {shown:,} most harmful of 12,000 alerts are shown here"
+    told = f"The {shown:,} of 12,000 alerts that rank highest by harm are shown here"
     assert page.index(told) < page.index("<h2>Summary</h2>")
     assert "The CSV, the JSON and the evidence bundle of the same choice hold every one of them." in page
     assert page.count(told) == 2
@@ -119,7 +119,7 @@ def test_large_texts_do_not_make_a_large_file() -> None:
     page = written(alert(number, older="<" * 9_000 + " always", newer="\0" * 9_000) for number in range(1, 400))
     assert len(page.encode()) < 5_000_000
     shown = page.count("<article")
-    assert f"The {shown:,} most harmful of 399 alerts are shown here" in page
+    assert f"The {shown:,} of 399 alerts that rank highest by harm are shown here" in page
     assert 100 < shown < 399
 
 

@@ -116,7 +116,7 @@ def test_what_fits_into_one_part_is_one_document_with_numbered_pages() -> None:
     content = written(alerts(PART))
     pages = [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(content)]
     assert all(f"Page {number} of {len(pages)}" in text for number, text in enumerate(pages, 1))
-    assert f"{PART} alerts, the most harmful first." in bare_lines(pages[1])
+    assert f"{PART} alerts, by harm, the highest first." in bare_lines(pages[1])
     assert b"/StructTreeRoot" in content, "tagged for readers that speak"
 
 
@@ -143,7 +143,7 @@ class TestMoreThanOnePart:
         pages = [bare_lines(page.get_textpage().get_text_range()) for page in document]
         parts = [(1, PART), (PART + 1, 2 * PART), (2 * PART + 1, NUMBER)]
         assert pages[0].endswith("Page i")
-        assert f"{NUMBER} alerts, the most harmful first, on {len(pages) - 1} pages numbered from 1." in pages[0]
+        assert f"{NUMBER} alerts, by harm, the highest first, on {len(pages) - 1} pages numbered from 1." in pages[0]
         named = [text.rpartition("Page ")[2] for text in pages[1:]]
         assert [name.split(" · ")[0] for name in named] == [str(number) for number in range(1, len(pages))]
         assert list(dict.fromkeys(name.split(" · ")[1] for name in named)) == [f"alerts {a} to {b}" for a, b in parts]
