@@ -54,7 +54,7 @@ def top_changed(top: int) -> str:
 # The trust strip
 LOG_COVERAGE_AND_POOL = (
     "Log coverage is the share of retrievals whose two rank columns are whole, each rank given once: only these "
-    "can say what feedback moved. Logging is lossy by design, so a gap is not an error of this page. "
+    "can say what feedback moved; Left out, on Feedback Impact, lists the others. Logging is lossy by design. "
     f"A retrieval at the limit of {POOL} candidates may have lost the ones after them."
 )
 
@@ -124,6 +124,8 @@ WEIGHT_DOMINANCE = (
     "spread of the weighted score is the weight's. Above 0.5 weights order more than relevance does."
 )
 AVERAGE_OVER = "What it is an average over."
+RANKS_FROM_ONE = "What breaks the rule: ranks without → with feedback, from 1; in the log they begin at 0."
+ROWS_OF_CANDIDATES = "Rows logged, of as many candidates as the last rank names."
 
 # Inspector: the pipeline
 STAGES_THAT_RUN = "In the order in which they run. A stage put in starts from its documented defaults."

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import store_state
+from controls import empty_messages, store_state
 from controls.view import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from queries.errors import StoreError
 
 MISSING = "—"
 GONE = "(deleted, or not yours to see)"
 PASSING = ("unreachable", "connection", "restarting", "starting", "silent", "busy", "connections")
+NOT_MADE = ("login", "database")  # what a server answers in which no store was made yet
 STOPPED = "The embedded database stopped and is being started again. Nothing was lost."
 RETRY = 3.0
 FAILED_AT = "failed_at"
@@ -31,8 +33,11 @@ FAILED_AT = "failed_at"
 def failed(error: StoreError) -> None:
     """The store could not be asked: what is wrong and what to do; a page that may come back does so by itself."""
     passing = error.kind in PASSING
-    stopped = passing and store_state.is_embedded()
-    st.error(STOPPED if stopped else error.sentence, icon=":material/database_off:")
+    embedded = store_state.is_embedded()
+    if embedded and error.kind in NOT_MADE:
+        empty_messages.no_organizations(everything=True)
+    else:
+        st.error(STOPPED if embedded and passing else error.sentence, icon=":material/database_off:")
     st.button("Try again", key="try_again")
     if passing:
         st.session_state[FAILED_AT] = time.monotonic()
@@ -237,6 +242,13 @@ def digits(value: float | None, most: int = 3, *, signed: bool = False) -> str:
     sign = "+" if signed else ""
     whole = abs(float(f"{value:.{most}g}")) >= 10**most
     return f"{value:{sign},.0f}" if whole else f"{value:{sign}.{most}g}"
+
+
+def lasting(span: timedelta) -> str:
+    """How long something held, in its largest whole unit."""
+    seconds = max(int(span.total_seconds()), 0)
+    units = (("d", 86_400), ("h", 3_600), ("min", 60))
+    return next((f"{seconds // size} {name}" for name, size in units if seconds >= size), f"{seconds} s")
 
 
 def counted(count: int, noun: str) -> str:

@@ -91,7 +91,10 @@ def _opening(views: tuple[SavedView, ...]) -> SavedView | None:
 
 def _keeping(view: SavedView) -> None:
     """The link of the chosen view, another name for it, and its end."""
-    st.caption("Link of the view above. Whoever opens it sees as much of it as they may.")
+    st.caption(
+        f"Link of the view above, saved on {view.created_at:%-d %b %Y}. "
+        "Whoever opens it sees as much of it as they may."
+    )
     st.code(link(view.page, view.query), language=None, wrap_lines=True)
     if may_write():
         st.text_input("New name", key="view_renamed", max_chars=LONGEST_NAME)

@@ -7,7 +7,7 @@ from charts.impact_parts import outcome_mix, weight_histogram
 from charts.look import QUIET
 from charts.slope import MOST, slope, without_a_line
 from controls import messages, trust
-from controls.impact import filters, findings, measures, outcomes
+from controls.impact import filters, findings, left_out, measures, outcomes
 from controls.impact import retrieval as impact_retrieval
 from controls.impact.answers import ask
 from controls.impact.movers import movers
@@ -16,13 +16,13 @@ from controls.view import view
 scope = view().scope
 chosen = filters.choose(scope)
 cell, opened, part = filters.chosen_cell(), filters.opened_retrieval(), filters.chosen_part()
-found = ask(chosen, cell, part, opened)
+found = ask(chosen, cell, part, opened, filters.chosen_reason())
 messages.ignored_in_link(filters.ignored())
 
 ended = outcomes.compared(found) if part == "outcomes" else None
 trust.strip(findings.trust_of(found, chosen.shape))
 if found.now["retrievals"]:
-    findings.finding(found.now, chosen.top, found.about)
+    findings.finding(found.now, chosen.top, found.about, leads=found.left_out is None)
     measures.head(found.days, found.now, found.then, chosen.top, found.about)
     messages.compared(found.then["retrievals"], scope.days, " Lines are by day.")
     outcomes.in_short(ended)
@@ -31,7 +31,8 @@ elif chosen.filters.narrow:
 else:
     messages.nothing_found("retrievals")
 
-if found.now["comparable"]:
+compared = found.now["comparable"] and found.left_out is None  # pictures are of what is not left out
+if compared:
     with st.container(horizontal=True, gap="small"):  # one below the other where the window is narrow
         st.plotly_chart(
             rank_map(found.moves, cell, found.about),
@@ -43,14 +44,14 @@ if found.now["comparable"]:
             alt="Candidates by rank without feedback and with it; a click on a cell lists its retrievals",
         )
         st.plotly_chart(
-            delta_histogram(found.moves, found.about),
-            key="deltas",
-            width=380,
-            config=QUIET,
+            delta_histogram(found.moves, found.about), key="deltas", width=380, config=QUIET,
             alt="Candidates by how many places they moved",
-        )
+        )  # fmt: skip
     findings.not_drawn(found.moves, outside_the_map(found.moves), MOST_RANKS)
     findings.retrievals(found.listed, found.moves, cell, chosen.top, found.about)
+elif found.now["retrievals"]:
+    filters.choose_part(able=bool(found.now["comparable"]))
+    left_out.listed(found, scope)
 
 if found.opened is not None and opened is not None:
     if found.opened.empty:
@@ -67,15 +68,13 @@ if found.opened is not None and opened is not None:
         impact_retrieval.not_drawn(without_a_line(retrieval), MOST)
         impact_retrieval.scores(retrieval)
 
-if found.now["comparable"]:
+if compared:
     filters.choose_part()
     if part == "weights":
         st.plotly_chart(
-            weight_histogram(found.moves, found.about),
-            key="weights",
-            config=QUIET,
+            weight_histogram(found.moves, found.about), key="weights", config=QUIET,
             alt="Candidates by feedback weight, 0 to 1",
-        )
+        )  # fmt: skip
     elif part == "measures":
         st.caption(findings.flips(found.now, found.about))
         measures.table(found.days, found.now, found.then, chosen.top)

@@ -179,6 +179,12 @@ def counted(
     return cast(func.coalesce(total, 0), BigInteger)
 
 
+def in_all(each: FromClause, share: float) -> ColumnElement[int]:
+    """How many retrievals there are beside each of a list: counted, or estimated from those drawn."""
+    number = func.count().over() if share >= WHOLE else func.round(func.sum(each.c.stands_for).over())
+    return cast(number, BigInteger)
+
+
 def averaged(
     each: FromClause, share: float, only: ColumnElement[bool] | None, of: ColumnElement[Any]
 ) -> ColumnElement[Any]:

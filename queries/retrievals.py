@@ -15,6 +15,9 @@ TOP = 5
 POOL = 20  # a retrieval logs at most this many candidates; one that logged this many may have lost the rest
 MASK_BITS = 62
 
+FAULTS = ("incomplete", "repeated", "unreadable")
+REASONS = (*FAULTS, "unweighted")  # why a retrieval is not comparable, in the order in which it is asked
+
 
 def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[Any]:
     """One row per retrieval: time, size, whether both rank columns are whole, whether feedback moved its top ``top``.
@@ -42,7 +45,8 @@ def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[A
 
 def sound(each: FromClause) -> ColumnElement[bool]:
     """Whether a retrieval is logged whole, every observation once and with scores that are numbers."""
-    return and_(each.c.complete, ~each.c.repeated, each.c.unusable == 0)
+    failing = _failing(each)
+    return and_(*(~failing[name] for name in FAULTS))
 
 
 def comparable(each: FromClause) -> ColumnElement[bool]:
@@ -50,7 +54,32 @@ def comparable(each: FromClause) -> ColumnElement[bool]:
 
     With weighting off the log holds one order twice, so that nothing would seem to change.
     """
-    return and_(sound(each), each.c.weighted)
+    return and_(*(~fails for fails in _failing(each).values()))
+
+
+def first_failing(each: FromClause) -> dict[str, ColumnElement[bool]]:
+    """Whether a retrieval is left out, by the reason: each is where it first fails, so that no two hold at once."""
+    failing = _failing(each)
+    return {
+        name: and_(*(~failing[earlier] for earlier in REASONS[:place]), failing[name])
+        for place, name in enumerate(REASONS)
+    }
+
+
+def reason(each: FromClause) -> ColumnElement[str | None]:
+    """The name of where it first fails; null for a comparable one."""
+    failing = _failing(each)
+    return case(*((failing[name], name) for name in REASONS))
+
+
+def _failing(each: FromClause) -> dict[str, ColumnElement[bool]]:
+    """What each reason looks at by itself; none of them is ever null."""
+    return {
+        "incomplete": ~each.c.complete,
+        "repeated": each.c.repeated,
+        "unreadable": each.c.unusable > 0,
+        "unweighted": each.c.weighted.is_not(True),
+    }
 
 
 def _is_permutation(rank: ColumnElement[int], size: ColumnElement[int]) -> ColumnElement[bool]:

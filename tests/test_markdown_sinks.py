@@ -52,15 +52,17 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/scope.py": {"label"},
     },
     "fields of tables of our own: measures, checks, flags, knobs, stages, formats, pages": {
-        "controls/corroboration/shadow.py": {"_failure(): gate.name", "found.reasons", "gate.name"},
+        "controls/corroboration/shadow.py": {"failure(gate)", "found.reasons", "gate.name"},
         "controls/drift/head.py": {"messages.missing_here(found.kept)"},
         "controls/drift/messages.py": {"kept.missing"},
         "controls/drift/reports.py": {"kept.label"},
         "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
         "controls/flags/changing.py": {
-            "as_state(NEW.draw(st.segmented_control, required=True))", "flag.default", "flag.description", "flag.owner",
-            "known.description", "known.effect(new)", "new",
+            "as_state(NEW.understood)", "flag.default", "flag.description", "flag.owner", "known.description",
+            "known.effect(new)", "known_flag(flag).effect(state)", "state",
         },
+        "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "states"},
+        "controls/flags/preview.py": {"failure(gate)"},
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
         "controls/health/change.py": {
             "_also(): each.measure.label", "each.measure.label", "todo(each.measure, memory.counts, weighted=weighted)",
@@ -94,6 +96,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
+        "controls/impact/left_out.py": {"_how_many(): about"},
         "controls/impact/measures.py": {
             "about", "measure.change(value, measure.of.value(then))", "measure.shown(value)",
         },

@@ -129,14 +129,17 @@ CHECKS = (
     Check(
         "coverage", "Log coverage", "complete", "retrievals", 0.95, 0.80,
         "retrievals whose two rank columns are whole ÷ retrievals of the window",
-        "Rows were lost: look at Log-queue drops where that is known, else at the log of the process that writes. Read "
-        "every figure about feedback as a sample until then.", best=1.0, worst=0.0,
+        "Rows were lost: Left out, on Feedback Impact, lists these retrievals with the ranks that are missing; look at "
+        "Log-queue drops where that is known, else at the log of the process that writes. Read every figure about "
+        "feedback as a sample until then.",
+        best=1.0, worst=0.0,
     ),
     Check(
         "integrity", "Permutation integrity", "sound", "retrievals", 0.95, 0.80,
         "retrievals logged whole, each observation once, every score finite ÷ retrievals of the window",
         "Where Log coverage falls as far, rows were lost: begin there. Else something writes the log twice, or scores "
-        "that are no numbers: *Runs and writers* has the processes that report what they log.",
+        "that are no numbers: Left out, on Feedback Impact, lists these retrievals, and *Runs and writers* has the "
+        "processes that report what they log.",
         best=1.0, worst=0.0,
     ),
     Check(

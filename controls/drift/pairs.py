@@ -15,7 +15,7 @@ from controls.loading import may_write, own_columns, store
 from controls.messages import counted
 from queries.aggregation_input import OppositionPairs
 from queries.drift.kept import kept
-from queries.drift.opposing import LONGEST, PairError, PairsEntry, SetPairs, changes, digest
+from queries.drift.opposing import LONGEST, PairError, PairsEntry, SetPairs, changes, digest, last_set
 from queries.engine import LIST
 from ranking import DEFAULT_PAIRS
 
@@ -42,9 +42,12 @@ def pairs(scope: Scope, principal: Principal) -> None:
         here = kept(own_columns())
         with store().reading(scope.reach, LIST, name="opposition pairs") as snapshot:
             stored = OppositionPairs(org).ask(snapshot) if here.pairs else ()
+            by = last_set(snapshot, org) if here.pair_changes else None
             entries = changes(snapshot, org) if here.pair_changes else []
         shown = stored or DEFAULT_PAIRS
         st.caption(f"{counted(len(shown), 'pair')}, {'set here' if stored else 'the defaults'}. {EXPLAINED}")
+        if by is not None:
+            st.text(f"Last set by {by[0]}, {by[1]:%-d %b %Y %H:%M} UTC")
         allowed = principal.may("operator") and here.pair_changes and may_write()
         # the last change names the state: the same pairs may come back, and another organization may keep them too
         stamp = f"{org}_{entries[0].id if entries else 0}_{digest(stored)}"

@@ -25,15 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from controls.flags.states import Organization
+    from analysis.flags import Organization
     from controls.view import View
-    from queries.flags.registry import State
 
 MOST = 25  # organizations of one change: each is previewed, confirmed by name and reported
 WINDOWS = ("7d", "30d")
 LONGEST_STALE = range(1, 3651)
 FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
-NEW = Knob("state", "New state", STATES, "on")  # not "to", which is the last day of a window
+NEW = Knob("state", "New state", STATES, "")  # none is proposed; not "to", which is the last day of a window
 WINDOW = Knob("days", "Preview on the last", WINDOWS, "7d")
 STALE, STALE_LABEL = "stale", "Stale after days"
 
@@ -136,15 +135,19 @@ def change(found: list[Organization], view: View) -> None:
     targets = _targets(found)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         flag = FLAG.draw(st.segmented_control, required=True)
-        new = _new_state(targets, flag)
+        NEW.draw(st.segmented_control, format_func=lambda state: f"{state}: {known_flag(flag).effect(state)}")
         days = int(WINDOW.draw(st.segmented_control, required=True).removesuffix("d"))
     known = known_flag(flag)
-    if new is None:
-        flag_messages.choose_another_state(known, len(targets), as_state(NEW.default))
+    if NEW.understood is None:
+        flag_messages.choose_a_state(known, {org.cells[flag].state for org in targets if org.malformed is None})
+        _left_out(targets)
         return
+    new = as_state(NEW.understood)
     st.caption(f"{known.description} Set to {new}, it means: {known.effect(new)}.")
     changing = [org for org in targets if org.malformed is None and org.cells[flag].state != new]
-    _left_out(targets, flag, new)
+    _left_out(targets)
+    if already := sum(org.malformed is None for org in targets) - len(changing):
+        st.caption(f"{messages.counted(already, 'organization')} chosen: already {new}, nothing to change.")
     if not changing:
         return
     foreseen = previews(view.principal.reach, changing, flag, new, days)
@@ -157,15 +160,6 @@ def change(found: list[Organization], view: View) -> None:
             for org in changing
         ]
         confirm(staged, days)
-
-
-def _new_state(targets: list[Organization], flag: str) -> State | None:
-    """The state to change to; none is proposed where all that are chosen have the one that is silent."""
-    idle = bool(targets) and all(org.malformed is None and org.cells[flag].state == NEW.default for org in targets)
-    if idle and NEW.understood is None:
-        NEW.draw(st.segmented_control, chosen=False)
-        return None
-    return as_state(NEW.draw(st.segmented_control, required=True))
 
 
 def _targets(found: list[Organization]) -> list[Organization]:
@@ -220,12 +214,9 @@ def _say(targets: list[str]) -> None:
         st.query_params.pop("target", None)
 
 
-def _left_out(targets: list[Organization], flag: str, new: State) -> None:
+def _left_out(targets: list[Organization]) -> None:
     if not targets:
         flag_messages.choose_an_organization()
     unreadable = sum(org.malformed is not None for org in targets)
     if unreadable:
         flag_messages.unreadable_flags(unreadable)
-    already = sum(org.malformed is None and org.cells[flag].state == new for org in targets)
-    if already:
-        st.caption(f"{messages.counted(already, 'organization')} chosen: already {new}, nothing to change.")

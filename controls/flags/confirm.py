@@ -11,7 +11,7 @@ import streamlit as st
 from controls import glossary, messages
 from controls.address import say
 from controls.as_operator import change_as_operator
-from controls.flags.preview import in_a_line, link_to_verdict
+from controls.flags.preview import in_a_line, judge
 from controls.loading import store
 from queries.flags.change import LONGEST_REASON, SetFlag, is_outside
 from queries.flags.registry import known_flag
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SOURCE = "feature_flags/1"
 SENT, NOBODY = "flag_changes_sent", "nobody"
+DONE = ("applied", "already")
 PATIENCE = 10.0  # seconds a run waits for changes that another one makes
 FEW, LIST_HEIGHT = 4, 320
 ALERTS: dict[str, Callable[..., Any]] = {
@@ -102,18 +103,22 @@ def confirm(staged: list[Staged], days: int) -> None:
                 f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
                 f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
             )
-    link_to_verdict(staged[0].flag, staged[0].new, {each.org_id: each.preview for each in staged}, days)
+    judge(staged[0].flag, staged[0].new, {each.org_id: each.preview for each in staged}, days)
     reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
     with st.form("confirm_flags", border=False):
         start = "" if reverted is None else f"Revert of change {reverted}"
         reason = st.text_area("Reason", start, max_chars=LONGEST_REASON, key="flag_reason", help=glossary.REASON)
         sent = st.form_submit_button(f"Confirm {messages.counted(len(staged), 'change')}", type="primary")
+    if st.button("Cancel", key="cancel_flags", type="tertiary"):
+        st.rerun()
     if not sent:
         return
     if not reason.strip() or not is_storable(reason):
         st.error("A reason is needed: whoever looks at this later has nothing else to go by.")
         return
-    send(staged, reason)
+    made = send(staged, reason)
+    if all(told.kind in DONE for told in made.outcomes):
+        say(state=None)  # nothing is proposed any more
     st.rerun()
 
 

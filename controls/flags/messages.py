@@ -22,13 +22,10 @@ def choose_an_organization() -> None:
     st.caption("Choose one organization or several: rows of the table above, or names here.")
 
 
-def choose_another_state(flag: KnownFlag, count: int, state: State) -> None:
-    """A flag that has the state already which would be proposed."""
-    have = "It is" if count == 1 else f"All {number(count)} chosen have it"
-    st.caption(
-        f"{flag.description} {have} {state} now, which means: {flag.effect(state)}. Choose another state to see what "
-        "it would do."
-    )
+def choose_a_state(flag: KnownFlag, states: set[State]) -> None:
+    """A flag of which nobody has said what it should become; ``states`` are those it has where it would be changed."""
+    now = "".join(f" It is {state} now, which means: {flag.effect(state)}." for state in states if len(states) == 1)
+    st.caption(f"{flag.description}{now} Choose the new state to see what it would do.")
 
 
 def targets_left_out(unknown: int, beyond: int, most: int) -> None:

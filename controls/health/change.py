@@ -39,8 +39,8 @@ WAYS: dict[str, Way] = {
     "never": ("health.py", "What nothing retrieved", {"part": "top", "kind": "never"}),
     "stale": ("health.py", "What reaches agents", {"part": "coverage"}),
     "collapsed": ("health.py", "Lowest weights", {"part": "top", "kind": "lowest"}),
-    "coverage": ("health.py", "Who writes the log", {"part": "runs"}),
-    "integrity": ("health.py", "Who writes the log", {"part": "runs"}),
+    "coverage": ("feedback_impact.py", "Which retrievals are incomplete", {"part": "left", "left": "incomplete"}),
+    "integrity": ("feedback_impact.py", "Which retrievals are faulty", {"part": "left"}),
     "lost": ("health.py", "Who writes the log", {"part": "runs"}),
 }
 BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})

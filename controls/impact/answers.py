@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.ratios import split
+from controls.impact.filters import LEFT_OUT
 from controls.loading import load
 from queries.drawn import WHOLE
+from queries.impact.left_out import LeftOut
 from queries.impact.listed import ListedRetrievals
 from queries.impact.measures import Measures
 from queries.impact.moves import Movers, Moves
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """The frames behind the page; ``part`` and ``opened`` are absent where the page does not show them.
+    """The frames behind the page; ``part``, ``left_out`` and ``opened`` are absent where the page does not show them.
 
     ``share`` is that of the log which was read; ``newest`` is absent where nothing was logged.
     """
@@ -38,6 +40,7 @@ class Impact:
     moves: pd.DataFrame
     listed: pd.DataFrame
     part: pd.DataFrame | None
+    left_out: pd.DataFrame | None
     opened: pd.DataFrame | None
     newest: datetime | None
     as_of: datetime
@@ -49,8 +52,10 @@ class Impact:
         return "" if self.share >= WHOLE else "≈ "
 
 
-def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str | None) -> Impact:
-    """The page's questions at once, so that its figures agree with each other."""
+def ask(
+    chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str | None, reason: str | None = None
+) -> Impact:
+    """The page's questions at once, so that its figures agree with each other; ``reason`` is of what is left out."""
     asked: dict[str, Question] = {
         "daily": Measures(chosen),
         "timeless": Timeless(chosen.scope, chosen.shape),
@@ -63,11 +68,15 @@ def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str 
         asked["part"] = Movers(chosen)
     if part == "outcomes":
         asked["part"] = SessionOutcomes(chosen)
+    if part == LEFT_OUT:
+        asked["left_out"] = LeftOut(chosen, reason)
     if opened is not None:
         asked["opened"] = OpenedRetrieval(chosen.scope, opened, chosen.shape)
     answers = load(*asked.values())
     found = dict(zip(asked, answers.frames, strict=True))
     days, now, then = split(found["daily"], chosen.scope.since)
+    if now["retrievals"] and not now["comparable"] and part != LEFT_OUT:
+        found["left_out"] = load(LeftOut(chosen, reason)).frames[0]  # all there is to see, as is only known by now
     newest = found["newest"]["at"].max() if "newest" in found else days["newest"].max()
     return Impact(
         days=days,
@@ -77,6 +86,7 @@ def ask(chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str 
         moves=found["moves"],
         listed=found["listed"],
         part=found.get("part"),
+        left_out=found.get("left_out"),
         opened=found.get("opened"),
         newest=None if pd.isna(newest) else newest.to_pydatetime(),
         as_of=answers.as_of,

@@ -10,7 +10,7 @@ from controls import glossary
 from controls.address import not_understood, said, say
 from controls.loading import load, shape
 from queries.impact.selection import LONGEST, NO_OUTCOME, Choices, Filters, Selection
-from queries.retrievals import POOL, TOP
+from queries.retrievals import POOL, REASONS, TOP
 from queries.schema import OUTCOMES
 from queries.scope import is_storable
 
@@ -22,7 +22,27 @@ if TYPE_CHECKING:
 ALL = ""
 OUTCOME_NAMES = {ALL: "Any outcome", **{name: name.capitalize() for name in OUTCOMES}, NO_OUTCOME: "No outcome"}
 WEIGHTING_NAMES = {ALL: "On and off", "on": "On", "off": "Off"}
-PARTS = {"movers": "Movers", "weights": "Weights", "outcomes": "Outcomes", "measures": "All measures"}
+PARTS = {
+    "movers": "Movers",
+    "weights": "Weights",
+    "outcomes": "Outcomes",
+    "measures": "All measures",
+    "left": "Left out",
+}
+LEFT_OUT = "left"  # the part that holds also where nothing can be compared
+# Why retrievals are not comparable, in the words that count them and list them alike.
+REASON_WORDS = dict(
+    zip(
+        REASONS,
+        (
+            "logged incompletely",
+            "with an observation logged twice",
+            "with a score or weight that is no number",
+            "made while weighting was off, where both orders are one",
+        ),
+        strict=True,
+    )
+)
 DEEPEST_RANK = 1_000_000
 
 
@@ -54,6 +74,7 @@ def ignored() -> list[str]:
             "cell": ("Cell of the map", chosen_cell()),
             "retrieval": ("Opened retrieval", opened_retrieval()),
             "part": ("Part", _known("part", PARTS)),
+            "left": ("Reason", chosen_reason()),
         }
     )
 
@@ -81,11 +102,22 @@ def chosen_part() -> str:
     return _known("part", PARTS) or next(iter(PARTS))
 
 
-def choose_part() -> None:
-    """The control that switches the part."""
-    st.session_state["pick_part"] = chosen_part()
+def chosen_reason() -> str | None:
+    """For which reason the retrievals are left out that are listed; for every reason unless the address names one."""
+    return _known("left", REASONS)
+
+
+def choose_reason(names: dict[str, str]) -> None:
+    """The control that keeps one reason; ``names`` says beside each how many there are."""
+    _one_of("left", "Reason", names, width=420)
+
+
+def choose_part(*, able: bool = True) -> None:
+    """The control that switches the part; where nothing is comparable there is only what was left out."""
+    parts = tuple(PARTS) if able else (LEFT_OUT,)
+    st.session_state["pick_part"] = chosen_part() if able else LEFT_OUT
     st.segmented_control(
-        "More", PARTS, format_func=PARTS.__getitem__, key="pick_part", on_change=_picked, args=("part",),
+        "More", parts, format_func=PARTS.__getitem__, key="pick_part", on_change=_picked, args=("part",),
         required=True, label_visibility="collapsed",
     )  # fmt: skip
 
@@ -154,4 +186,4 @@ def _picked(name: str) -> None:
     )
     if isinstance(value, str) and not is_storable(value):
         at_default = True
-    say(**{name: None if at_default else str(value), "cell": said("cell") if name == "part" else None})
+    say(**{name: None if at_default else str(value), "cell": said("cell") if name in ("part", "left") else None})

@@ -10,7 +10,7 @@ import streamlit as st
 from controls import glossary
 from controls.address import said, say
 from controls.impact import cells
-from controls.impact.filters import choose_cell
+from controls.impact.filters import LEFT_OUT, REASON_WORDS, choose_cell
 from controls.links import clicked
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.opening import choose_to_open
@@ -60,26 +60,26 @@ def trust_of(found: Impact, shape: LogShape) -> Trust:
     )
 
 
-def finding(now: pd.Series[float], top: int, about: str = "") -> None:
-    """The page's answer in one sentence, then what it was formed of and what was left out."""
+def finding(now: pd.Series[float], top: int, about: str = "", *, leads: bool = False) -> None:
+    """The page's answer in one sentence, then what it was formed of and what was left out, and the way to that."""
     if now["comparable"]:
         changed = percent(now["top_k"], now["comparable"])
         st.subheader(f"Feedback changed the top {top} in {about}{changed} of retrievals")
     else:
         st.subheader("No retrieval in this selection can say what feedback changed")
-    apart = (
-        ("incomplete", "logged incompletely"),
-        ("repeated", "with an observation logged twice"),
-        ("unreadable", "with a score or weight that is no number"),
-        ("unweighted", "made while weighting was off, where both orders are one"),
-    )
-    left = [f"{about}{number(now[name])} {words}" for name, words in apart if now[name]]
+    left = [f"{about}{number(now[name])} {words}" for name, words in REASON_WORDS.items() if now[name]]
     told = f"Formed of {about}{counted(int(now['comparable']), 'comparable retrieval')}"
     if left:
         told += f"; counted apart: {', '.join(left)}"
     if now["block_reordered"]:
         told += f". In {about}{number(now['block_reordered'])} later stages chose the block, so flips leave them out"
-    st.caption(f"{told}.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"{told}.", width="content")
+        if left and leads:
+            st.button(
+                "List what is left out", key="list_left_out", type="tertiary", icon=":material/arrow_forward:",
+                on_click=say, kwargs={"part": LEFT_OUT},
+            )  # fmt: skip
 
 
 def flips(now: pd.Series[float], about: str = "") -> str:

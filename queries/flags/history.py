@@ -94,7 +94,8 @@ class FlagHistory:
             wanted.append(or_(*(column.icontains(self.words, autoescape=True) for column in found_in)))
         if self.before is not None:
             last = audit.alias("last")
-            at = select(last.c.changed_at).where(last.c.id == self.before).scalar_subquery()
+            mine = self.scope.reach.where(last.c.org_id)  # not the scope's alone: it may have been narrowed since
+            at = select(last.c.changed_at).where(mine, last.c.id == self.before).scalar_subquery()
             wanted.append(tuple_(audit.c.changed_at, audit.c.id) < tuple_(at, literal(self.before, BigInteger)))
         newest_first = (audit.c.changed_at.desc(), audit.c.id.desc())
         return _rows().where(*wanted).order_by(*newest_first).limit(self.size).offset(self.skip)

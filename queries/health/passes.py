@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 PASSES = 500  # of a table to read
 LONGEST_ERROR = 500
 RESULT = (
-    "finished_at", "checked_at", "elapsed_ms", "active", "observations", "set_apart", "clusters", "contradictions",
-    "corroborated",
+    "finished_at", "checked_at", "elapsed_ms", "active", "observations", "set_apart", "hashed", "clusters",
+    "contradictions", "corroborated",
 )  # fmt: skip
 FAILURE = ("started_at", "error")
 
@@ -84,6 +84,7 @@ class PassRow:
     active: int | None
     observations: int | None
     set_apart: int | None
+    hashed: int | None
     clusters: int | None
     contradictions: int | None
     failed_at: datetime | None
@@ -112,6 +113,7 @@ class Passes:
                 each.c.active,
                 each.c.observations,
                 each.c.set_apart,
+                each.c.hashed,
                 each.c.clusters,
                 each.c.contradictions,
                 each.c.failed_at,

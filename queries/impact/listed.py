@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import BigInteger, and_, case, cast, func, select
 
 from queries import folding, schema
-from queries.drawn import WHOLE
+from queries.drawn import in_all
 from queries.impact.selection import Selected
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import Select
 
 
 LISTED = 100
@@ -71,12 +71,9 @@ class ListedRetrievals(Selected):
         sessions = schema.sessions
         its_session = schema.session_of(each)
         flips = case((folding.has_known_block(each), folding.block_flips(each)))
-        number: ColumnElement[Any] = func.count().over()
-        if self.selection.share < WHOLE:
-            number = cast(func.round(func.sum(each.c.stands_for).over()), BigInteger)
         return (
             select(
-                number,
+                in_all(each, self.selection.share),
                 each.c.org_id,
                 each.c.retrieval,
                 each.c.at,

@@ -12,7 +12,7 @@ from sqlalchemy import Double, and_, cast, func, select
 from queries import folding
 from queries.drawn import counted, drawn, summed
 from queries.impact.selection import Selected
-from queries.retrievals import POOL, comparable, sound
+from queries.retrievals import POOL, comparable, first_failing, sound
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
@@ -72,7 +72,7 @@ class Measures(Selected):
         each = chosen.folded(log, *(measure for part in parts for measure in part(log))).subquery("retrieval")
         day = func.date_trunc("day", each.c.at, "UTC")
         tau, dominance = folding.kendall_tau_b(each), folding.weight_dominance(each)
-        whole, able = sound(each), comparable(each)
+        whole, able, left_out = sound(each), comparable(each), first_failing(each)
         logged, known = and_(whole, each.c.block_logged), and_(able, folding.has_known_block(each))
         count = partial(counted, each, share)
 
@@ -91,12 +91,12 @@ class Measures(Selected):
                 drawn(each, share, able),
                 count(each.c.complete),
                 count(each.c.candidates >= POOL),
-                count(~each.c.complete),
-                count(and_(each.c.complete, each.c.repeated)),
-                count(and_(each.c.complete, ~each.c.repeated, each.c.unusable > 0)),
+                count(left_out["incomplete"]),
+                count(left_out["repeated"]),
+                count(left_out["unreadable"]),
                 count(of=each.c.unusable),
                 count(func.coalesce(each.c.surplus, 0) != 0),
-                count(and_(whole, each.c.weighted.is_not(True))),
+                count(left_out["unweighted"]),
                 count(able),
                 count(and_(able, each.c.first_moved)),
                 count(and_(able, each.c.moved)),

@@ -64,6 +64,8 @@ class TestSavedViews:
             assert who.startswith("local:")
             assert saved == ["Acme this week", "overview.py", "org=org_a&window=7d", True]
             assert any("/?org=org_a&window=7d" in code.value for code in test.code)
+            saved_on = owner.execute("select created_at at time zone 'utc' from rankscope.saved_views").fetchone()
+            assert f"Link of the view above, saved on {saved_on[0]:%-d %b %Y}." in texts(test)  # type: ignore[index]
             order = [each.key for each in test.sidebar.button if (each.key or "").startswith("view_")]
             assert order == ["view_save", "view_open", "view_rename", "view_remove"]  # what is chosen stands together
             test.text_input("view_name").set_value("Acme this week")

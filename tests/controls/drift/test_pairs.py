@@ -86,3 +86,15 @@ def test_two_organizations_in_one_session(panel: AppTest, owner: Owner) -> None:
     press(typed(panel.run(), "spicy", "mild"), "Save pairs")
     assert said(panel) == ["Opposition pairs: Saved."]
     assert kept(owner, "org_a") == kept(owner, "org_b") == {*DEFAULT_PAIRS, ("spicy", "mild")}
+
+
+def test_who_set_them_is_told_also_where_the_audit_does_not(panel: AppTest, owner: Owner) -> None:
+    """Pairs that a hand put into the store have no audit row, and still say whose they are."""
+    owner.execute(
+        "insert into rankscope.opposition_pairs values ('org_a', 'hot', 'cold', 'ada & *co*', '2026-03-02 10:20+00')"
+    )
+    panel.run()
+    assert "Last set by ada & *co*, 2 Mar 2026 10:20 UTC" in [line.value for line in panel.text]
+    panel.query_params["org"] = "org_b"
+    panel.run()
+    assert not [line for line in panel.text if line.value.startswith("Last set")]

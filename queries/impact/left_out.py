@@ -1,0 +1,98 @@
+"""Retrievals one by one that are not comparable, each with the reason where it first fails and what shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import case, func, select
+
+from queries import schema
+from queries.drawn import in_all
+from queries.impact.listed import LISTED, QUERY_SHOWN
+from queries.impact.opened import MOST_CANDIDATES
+from queries.impact.selection import Selected
+from queries.organizations import shown_name
+from queries.retrievals import REASONS, comparable, first_failing, reason, sound
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
+
+
+@dataclass(frozen=True)
+class LeftOutRow:
+    """One retrieval that no figure about feedback counts; ``reason`` is one of ``REASONS``.
+
+    ``without`` and ``with_feedback`` are lists of its logged ranks from 0 in no order, null where it has more than
+    ``MOST_CANDIDATES`` rows; ``surplus`` are rows of an observation that another of its rows has.
+    """
+
+    total: int
+    org_id: str
+    organization: str
+    retrieval: str
+    at: datetime
+    query: str
+    reason: str
+    log_rows: int
+    surplus: int
+    unusable: int
+    without: object
+    with_feedback: object
+    agent: str | None
+    session_id: str
+
+
+@dataclass(frozen=True)
+class LeftOut(Selected):
+    """The newest retrievals that are not comparable, faults before those made while weighting was off.
+
+    ``only`` keeps one reason. Of a log too long to be folded whole they are those drawn, and ``total`` is an estimate.
+    """
+
+    only: str | None = None
+    row: ClassVar[type] = LeftOutRow
+
+    def __post_init__(self) -> None:
+        if self.only is not None and self.only not in REASONS:
+            raise ValueError(f"expected one of {', '.join(REASONS)}, found {self.only!r}")
+
+    def statement(self) -> Select[Any]:
+        """The first hundred, each with how many there are in all."""
+        log = self.selection.log()
+        size = func.count()
+        told = (
+            func.min(log.c.session_id).label("session_id"),
+            func.left(func.min(log.c.query_text), QUERY_SHOWN).label("query"),
+            (size - func.count(log.c.observation_id.distinct())).label("surplus_rows"),
+            *(
+                case((size <= MOST_CANDIDATES, func.array_agg(log.c[name]))).label(name)
+                for name in ("unweighted_rank", "weighted_rank")
+            ),
+        )
+        each = self.selection.folded(log, *told).subquery("retrieval")
+        sessions, orgs = schema.sessions, schema.organizations
+        source = each.outerjoin(sessions, schema.session_of(each)).outerjoin(orgs, orgs.c.id == each.c.org_id)
+        return (
+            select(
+                in_all(each, self.selection.share),
+                each.c.org_id,
+                func.coalesce(shown_name(orgs), each.c.org_id),
+                each.c.retrieval,
+                each.c.at,
+                each.c.query,
+                reason(each),
+                each.c.candidates,
+                each.c.surplus_rows,
+                each.c.unusable,
+                each.c.unweighted_rank,
+                each.c.weighted_rank,
+                sessions.c.agent_id,
+                each.c.session_id,
+            )
+            .select_from(source)
+            .where(~comparable(each) if self.only is None else first_failing(each)[self.only])
+            .order_by(sound(each), each.c.at.desc(), each.c.retrieval, each.c.org_id)
+            .limit(LISTED)
+        )
