@@ -44,7 +44,7 @@ def files_taken(scope: Scope, kind: str) -> None:
         column_config={
             "exported_at": st.column_config.DatetimeColumn("Taken (UTC)", format=WHEN, timezone="UTC", width=150),
             "actor": st.column_config.TextColumn("By", width=130),
-            "file_name": st.column_config.TextColumn("File", width=300),
+            "file_name": st.column_config.TextColumn("File", width=230),
             "rows": st.column_config.NumberColumn("Alerts", width=65, format="localized"),
             "sha256": st.column_config.TextColumn("SHA-256", width=500),
         },
