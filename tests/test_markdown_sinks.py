@@ -64,7 +64,9 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "states"},
         "controls/flags/preview.py": {"failure(gate)"},
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
-        "controls/health/change.py": {"_also(): each.measure.label", "each.measure.label", "each.measure.todo"},
+        "controls/health/change.py": {
+            "_also(): each.measure.label", "each.measure.label", "todo(each.measure, memory.counts, weighted=weighted)",
+        },
         "controls/health/advice.py": {"each.beside", "each.todo", "each.what"},  # looked at where made
         "controls/health/system.py": {"each.check.label", "each.check.todo"},
         "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
@@ -76,6 +78,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/corroboration/pictures.py": {"found.by"},
         "controls/frame.py": {"pages"},
         "controls/inspector/pipeline.py": {"_label(): stage_name(kind)", "each.value", "knob.label", "knob.options"},
+        "controls/search.py": {"_count(): listed(told)"},  # kinds and counts
         "controls/trust.py": {"trust.degraded"},
         "pages/shell.py": {"entry.title"},
     },

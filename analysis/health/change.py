@@ -67,8 +67,9 @@ SERVICES = (
     Service(
         "empty", "Empty blocks", "empty", "blocks",
         "memory blocks without any observation ÷ memory blocks",
-        "Agents asked and were given nothing: ask one of their questions in the Inspector, where Why not? names the "
-        "gate that lost what should have come.",
+        "Agents asked and were given nothing. Where something was a candidate, the Inspector opens the retrieval and "
+        "shows what kept it out; where nothing was, the log has no question: ask there what such an agent would, and "
+        "Why not? names the gate.",
         falling=False,
     ),
     Service(

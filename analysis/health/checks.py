@@ -84,8 +84,8 @@ CHECKS = (
     Check(
         "duplicates", "Exact duplicates", "surplus", "active", 0.01, 0.05,
         "1 − distinct (project, agent, content hash) ÷ active observations; one without a hash counts as distinct",
-        "The platform drops these when they are written: look for a writer that sends no content hash, then archive "
-        "all but the oldest of each.",
+        "The platform drops these when they are written: Corroboration lists them among its clusters, each with who "
+        "wrote it; look for a writer that sends no content hash, then archive all but the oldest of each.",
     ),
     Check(
         "near", "Near-duplicates", "repeats", "passed", 0.25, 0.50,
@@ -96,7 +96,8 @@ CHECKS = (
     Check(
         "vectorless", "Without a vector", "vectorless", "embeddable", 0.01, 0.05,
         "active observations without a full vector ÷ active observations",
-        "Only keywords find these: run the platform's embedding for them and look at why it was skipped.",
+        "Only keywords find these, and no page lists them: run the platform's embedding for whatever has no vector, "
+        "and look at why it was skipped.",
     ),
     Check(
         "dimension", "Other dimension", "other_dimension", "embeddable", 0.0, 0.01,
@@ -115,7 +116,8 @@ CHECKS = (
         "stale", "Stale", "stale", "kept", 0.20, 0.40,
         "active observations neither written, accessed nor in a logged retrieval for 90 days, whatever the window ÷ "
         "active observations",
-        "Archive them by a retention rule, or review why nothing finds them.",
+        "Coverage shows whose and how old they are. Archive them by a retention rule, or ask the Inspector's Why not? "
+        "what keeps one out.",
     ),
     Check(
         "collapsed", "Collapsed weights", "collapsed", "weighed", 0.05, 0.15,
@@ -128,14 +130,16 @@ CHECKS = (
         "coverage", "Log coverage", "complete", "retrievals", 0.95, 0.80,
         "retrievals whose two rank columns are whole ÷ retrievals of the window",
         "Rows were lost: Left out, on Feedback Impact, lists these retrievals with the ranks that are missing; look at "
-        "log-queue drops and at the log writer's own log. Read every figure about feedback as a sample until then.",
+        "Log-queue drops where that is known, else at the log of the process that writes. Read every figure about "
+        "feedback as a sample until then.",
         best=1.0, worst=0.0,
     ),
     Check(
         "integrity", "Permutation integrity", "sound", "retrievals", 0.95, 0.80,
         "retrievals logged whole, each observation once, every score finite ÷ retrievals of the window",
-        "Something writes the log twice, or scores that are no numbers: Left out, on Feedback Impact, lists these "
-        "retrievals, and Runs and writers says who writes the log.",
+        "Where Log coverage falls as far, rows were lost: begin there. Else something writes the log twice, or scores "
+        "that are no numbers: Left out, on Feedback Impact, lists these retrievals, and *Runs and writers* has the "
+        "processes that report what they log.",
         best=1.0, worst=0.0,
     ),
     Check(

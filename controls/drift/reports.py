@@ -20,6 +20,7 @@ from controls import glossary, messages
 from controls.downloads import download
 from controls.drift import messages as drift_messages
 from controls.drift import searching
+from controls.drift.taken import files_taken
 from controls.exports import put_on_record, refuse_a_changed_role
 from controls.loading import may_write, store
 from queries.exports import RecordExport
@@ -161,6 +162,7 @@ def of_page(found: Drift, principal: Principal) -> None:
     if searched is not None:
         rows = None if found.left_out else len(found.listed)
         report_buttons(DriftReport.of(found, principal, searched), as_of=found.searched.as_of, rows=rows)
+    files_taken(found.scope, KIND)
     command_line(found.scope, found.wanted)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from analysis.health.advice import todo
 from analysis.health.change import worst_first
 from controls.health import advice
 from controls.health.advice import Advice
@@ -145,13 +146,16 @@ def to_do(memory: HealthAnswers, scope: Scope) -> None:
     }
     wanted = [*by_band["red"], *by_band["watch"]]
     wanted += [each for each in worst_first(memory.compared) if each not in wanted]
+    weighted = not any(each.measure.name == "accepted" for each in wanted) or not _unweighted(scope)
     told = []
     for each in wanted:
         band = bands.get(each.measure.name)
         beside = [change(each), *([] if band is None else [SIGNS[band]]), *_counted_since(each, memory, scope)]
         what = f"{each.measure.label} {shown(each.measure, each.now)}"
-        told.append(Advice(what, ", ".join(beside), each.measure.todo))
+        told.append(Advice(what, ", ".join(beside), todo(each.measure, memory.counts, weighted=weighted)))
     advice.to_do(told)
+    if told:
+        st.caption("Memories are written, corrected, archived and embedded by the platform: Rankscope only reads them.")
 
 
 def _counted_since(each: Compared, memory: HealthAnswers, scope: Scope) -> list[str]:

@@ -10,7 +10,7 @@ from tests import sample
 from tests.health_store import NOW
 from tests.pages.health_page import health
 from tests.pages.inspector_page import param
-from tests.pages.test_health_change import add_sessions
+from tests.pages.test_health_change import add_sessions, said
 
 if TYPE_CHECKING:
     import psycopg
@@ -91,11 +91,13 @@ def test_where_weighting_is_off_the_flag_leads_on_instead_of_a_page_without_a_co
     add_sessions(owner, 5, 50, 50)
     with health(address, org="org_a", window="7d") as test:
         labels = [button.label for button in test.button]
+        assert "**Sessions accepted 50 %** (▼ -40 pt worse). See in Feedback Impact" in said(test)
     assert "How sessions ended" in labels
     assert OFF not in labels
     owner.execute("""update organizations set features = '{"feedback_weighting_disabled": true}'""")
     with health(address, org="org_a", window="7d") as test:
         (button,) = [button for button in test.button if button.label == OFF]
         assert "How sessions ended" not in [each.label for each in test.button]
+        assert "**Sessions accepted 50 %** (▼ -40 pt worse). Weighting is off here" in said(test)
         button.click().run()
         assert (param(test, "target"), param(test, "flag")) == ("org_a", "feedback_weighting_disabled")
