@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, UP, finish
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +21,7 @@ LOOKS = {
     "watch": (DEGRADED, "diamond", "rgba(183, 134, 11, 0.18)"),
     "red": (DOWN, "x", "rgba(200, 85, 61, 0.20)"),
 }
+TAILS = {"red": DOWN, "green": UP, "off": NEUTRAL}  # a change too small to be called worse or better is grey
 UNKNOWN = "rgba(143, 163, 173, 0.14)"
 SEEN = 0.04  # of a band: a shorter tail would be hidden by its own mark
 WORDS = {"good": "in order", "watch": "watch", "red": "act"}
@@ -30,16 +31,14 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
     """A row per check in its order, ``checks`` having label, place (0 to 3, or missing), band, shown and limits.
 
     Every band is equally wide, whatever its limits are: what is compared is how far each check is from its own. A tail
-    leads from where it stood before (``was``, a place or missing) and ``change`` tells it in words. A check without a
-    place stands in no band: its row is grey.
+    leads from where it stood before (``was``, a place or missing), in the colour of its ``sense``, and ``change`` tells
+    it in words. A check without a place stands in no band: its row is grey.
     """
     labels = list(checks["label"])
     known = checks[checks["place"].notna()]
     figure = go.Figure()
-    for to_the_worse, colour in ((True, DOWN), (False, UP)):
-        moved = known[
-            (known["place"] - known["was"] > SEEN) if to_the_worse else (known["was"] - known["place"] > SEEN)
-        ]
+    for sense, colour in TAILS.items():
+        moved = known[((known["place"] - known["was"]).abs() > SEEN) & (known["sense"] == sense)]
         ends = [value for was, place in zip(moved["was"], moved["place"], strict=True) for value in (was, place, None)]
         rows = [value for label in moved["label"] for value in (label, label, None)]
         # every third is a gap; of each two the first is the open mark of the past

@@ -20,7 +20,7 @@ messages.ignored_in_link(filters.ignored())
 
 trust.strip(head.trust_of(memory, shape(), scope))
 change.sentence(memory, scope)
-head.figures(memory)
+head.figures(memory, scope)
 head.choose_part()
 try:
     if part == "memory":

@@ -24,7 +24,7 @@ sums, by_day, rows = kept(
     lambda: (
         (totals(now), totals(before)),
         None if daily.empty else feedback_by_day(daily, scope.since, scope.until, estimated=log.share(scope) < WHOLE),
-        summary.rows(now, daily, features, scope),
+        summary.rows(now, before, daily, features, scope),
     ),
     answers,
     *asked,

@@ -243,4 +243,8 @@ def _told(found: tuple[Judged, ...]) -> str:
     told = f"{good} of {len(known)} checks are in order{rest}"
     if red:
         return f"{told}; act on {listed(red)}"
-    return f"{told}; watch {listed(watched)}" if watched else f"All {len(known)} checks are in order{rest}"
+    return (
+        f"{told}; watch {listed(watched)}"
+        if watched
+        else f"All {len(known)} checks of store and log are in order{rest}"
+    )

@@ -74,6 +74,7 @@ OBSERVATIONS = "Active observations stored now, and how many of them are new in 
 RETRIEVALS = "Retrievals made in a session; others are never logged."
 RETRIEVALS_BY_DAY = "Retrievals per day; the last is not over."
 ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
+ACCEPTED_OF_ORGANIZATION = f"{ACCEPTED} Beside it the change; worse and better hold among all organizations."
 LOG_COVERAGE = (
     f"Share of retrievals logged completely. Above {COVERED.watch:.0%} is good; below {COVERED.red:.0%} read the other "
     "figures as a sample."

@@ -16,6 +16,7 @@ from controls.loading import shape
 from controls.partly import Partly, each
 from queries.errors import LACKING, StoreError
 from queries.flags.history import FlagsTurned
+from queries.health.by_day import EndedByDay, LoggedByDay
 from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals
 from queries.health.passes import Aggregated
@@ -101,12 +102,14 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "outcomes": Ended(before),
         "diagnostics": Misled(before),
         "blocks": Blocks(before),
+        "ended_by_day": EndedByDay(scope),
         "steered": FlagsTurned(replace(scope, since=before.since), TURNED),  # in either window
     }
     if log.created_at:
         asked["usage"] = EarlierUsage(scope, log, stored)
     if log.retrieval_id:
         asked["lost"] = LostRetrievals(before, log.given_share(scope))
+    asked["logged_by_day"] = LoggedByDay(scope, log)
     try:
         return each(asked)
     except StoreError as error:

@@ -9,16 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from analysis.health.advice import todo
-from analysis.health.change import worst_first
+from analysis.health.change import SERVICES, worst_first
 from controls.health import advice
 from controls.health.advice import Advice
+from controls.health.weighting import is_on
 from controls.health.words import SIGNS, change, passage, shown, since
 from controls.links import go
-from controls.loading import load
 from controls.messages import left_out, number, window_before
-from queries.errors import LACKING, StoreError
 from queries.flags.registry import FLAGS
-from queries.flags.states import Features, flag_states
 from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
@@ -64,9 +62,7 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
         st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure)}")
         _ways([*back, *_steered(memory, scope), *_led(unsure, WAYS | _unweighted(scope))])
         return
-    told = [f"**{each.measure.label.lower()}** {passage(each)}" for each in worse[:NAMED]]
-    more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
-    st.markdown(f":red[▼] Worse than in {period}: {', '.join(told)}{more}.{_also(memory.compared, unsure)}")
+    st.markdown(_worse(memory, worse, unsure, period))
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
     ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
@@ -74,19 +70,30 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     _ways([*steered, *(back if unsure else []), *_led([*worse[:NAMED], *unsure], ways)])
 
 
+def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str) -> str:
+    """What got worse; sessions come first, also where they are too few to tell."""
+    in_order = {each.check.name for each in memory.checks if each.band == "good"}
+    told = [f"{_bold(each)}{' (still in order)' if each.measure.name in in_order else ''}" for each in worse[:NAMED]]
+    more = f", and {len(worse) - NAMED} more in the table" if len(worse) > NAMED else ""
+    what = f"{', '.join(told)}{more}"
+    sessions = [] if worse[0].measure in SERVICES else [each for each in unsure if each.measure in SERVICES]
+    if not sessions:
+        return f":red[▼] Worse than in {period}: {what}.{_also(memory.compared, unsure)}"
+    first = f":orange[≈] Against {period}: {', '.join(map(_bold, sessions))}, too few to tell this from chance."
+    rest = [each for each in unsure if each not in sessions]
+    others = tuple(each for each in memory.compared if each not in sessions)
+    return f"{first} :red[▼] Worse: {what}.{_also(others, rest)}"
+
+
+def _bold(each: Compared) -> str:
+    return f"**{each.measure.label.lower()}** {passage(each)}"
+
+
 def _unweighted(scope: Scope) -> dict[str, Way]:
     """Where one organization's weighting is off, Feedback Impact has nothing to compare: the flag leads on instead."""
-    if scope.org is None:
+    if scope.org is None or is_on(scope).get(scope.org, True):
         return {}
-    try:
-        stored = load(Features(scope)).frames[0]["features"]
-    except StoreError as error:
-        if error.kind not in LACKING:
-            raise
-        return {}
-    states = [flag_states(None if pd.isna(found) else found) for found in stored]
-    off = any(state.malformed is None and state.state(WEIGHTING_OFF) == "on" for state in states)
-    return {"accepted": ("feature_flags.py", OFF, {"target": scope.org, "flag": WEIGHTING_OFF})} if off else {}
+    return {"accepted": ("feature_flags.py", OFF, {"target": scope.org, "flag": WEIGHTING_OFF})}
 
 
 def _led(told: list[Compared], ways: dict[str, Way]) -> list[Way]:
@@ -130,8 +137,8 @@ def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
     """What looks worse and may be chance; and what sessions did also where that is no news: one was asked about it."""
     told = ", ".join(f"{each.measure.label.lower()} {passage(each)}" for each in unsure)
     open_ = f" {told[:1].upper()}{told[1:]}: too few to tell this from chance." if unsure else ""
-    accepted = next(each for each in compared if each.measure.name == "accepted")
-    if accepted.meaning not in ("same", "better", "chance") or accepted in unsure:
+    accepted = next((each for each in compared if each.measure.name == "accepted"), None)
+    if accepted is None or accepted.meaning not in ("same", "better", "chance") or accepted in unsure:
         return open_
     chance = ", which chance alone explains" if accepted.meaning == "chance" else ""
     better = "Better: sessions" if accepted.meaning == "better" else "Sessions"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from analysis.health.by_day import shares_by_day
 from analysis.health.checks import finding
 from controls import glossary, messages
-from controls.figures import Figure, in_a_row
-from controls.health.words import SIGNS, change, estimated, limits
+from controls.figures import WIDE, Figure, in_a_row
+from controls.health.words import COLOURS, SIGNS, change, colour, estimated, limits
 from controls.knobs import Knob
 from controls.messages import counted, digits
 from controls.trust import Trust, points
@@ -39,7 +40,7 @@ HEAD = {
     "coverage": "Log coverage",
     "aggregation": "Aggregation age",
 }
-COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
+BY_DAY = "\n\nThe line: each day of the window before and of this one, with a gap where a day has none."
 
 
 def chosen_part() -> str:
@@ -95,22 +96,29 @@ def unanswered(memory: HealthAnswers) -> None:
         messages.left_out(name.capitalize(), error)
 
 
-def figures(memory: HealthAnswers) -> None:
-    """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
+def figures(memory: HealthAnswers, scope: Scope) -> None:
+    """The five that most often need a hand, each with its change, and its days where the store knows them.
+
+    A sign stands before the value where it is not in order.
+    """
     judged = {each.check.name: each for each in memory.checks}
     shown = [each for each in memory.compared if each.measure.name in HEAD]
-    in_a_row(_figure(each, judged.get(each.measure.name), memory.shares) for each in shown)
+    lines = {each.measure.name: shares_by_day(each.measure.name, memory.earlier.frames, scope) for each in shown}
+    found = [_figure(each, judged.get(each.measure.name), memory.shares, lines[each.measure.name]) for each in shown]
+    in_a_row(found, WIDE)
 
 
-def _figure(each: Compared, own: Judged | None, shares: Shares) -> Figure:
+def _figure(each: Compared, own: Judged | None, shares: Shares, line: list[float]) -> Figure:
     sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
     bands = None if own is None else limits(own.check).capitalize()
+    explained = glossary.check(each.measure.formula, bands, each.measure.todo)
     return Figure(
         HEAD[each.measure.name],
         f"{sign}{estimated(each.measure, each.now, shares)}",
         None if each.now is None else change(each),
-        glossary.check(each.measure.formula, bands, each.measure.todo),
-        colour=COLOURS.get(each.meaning, "off") if each.large else "off",
+        f"{explained}{BY_DAY}" if line else explained,
+        colour=colour(each),
+        line=line,
     )
 
 
@@ -132,6 +140,7 @@ def rows(memory: HealthAnswers) -> pd.DataFrame:
                 for each, value in zip(memory.checks, before, strict=True)
             ],
             "change": [change(past[each.check.name]) for each in memory.checks],
+            "sense": [colour(past[each.check.name]) for each in memory.checks],
         }
     ).astype({"place": "float64", "was": "float64"})
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from controls import links
 from controls.health import head
+from controls.health.weighting import why_still_served
 from controls.loading import load, shape
 from controls.opening import choose_to_open
 from queries.health.top import SHOWN, Kind, TopObservations
@@ -62,6 +63,8 @@ def top(scope: Scope) -> None:
     if found.empty:
         st.info(NOTHING[kind], icon=":material/search_off:")
         return
+    if kind == "misleading":
+        why_still_served(found, scope)
     own = {
         "misleading": {"sessions": "Misled", "helped": "Helped"},
         "outdated": {"severity": "Severity"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from analysis.health.checks import Check
 from controls.messages import MISSING, digits, number
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
 MEANINGS = {"worse": " worse", "better": " better", "moved": "", "chance": ", chance"}
+COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
 DAY = 48  # hours up to which an age is told in hours
 
 
@@ -88,3 +89,8 @@ def change(each: Compared) -> str:
     # what the sentence on top would not call worse is not called so elsewhere
     word = "" if each.meaning in ("worse", "better") and not each.large else MEANINGS[each.meaning]
     return f"{sign} {amount}{word}"
+
+
+def colour(each: Compared) -> Literal["off", "red", "green"]:
+    """The colour of a change: that of its word, and grey where it has none."""
+    return COLOURS.get(each.meaning, "off") if each.large else "off"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controls import glossary
 from controls.flags.states import organizations, override_age
+from controls.health.words import MEANINGS, change, shown
 from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, digits, number, percent
@@ -16,14 +17,16 @@ from queries.flags.registry import DEFAULT_STALE
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
 
+    from analysis.health.change import Compared
     from queries.scope import Scope
 
 # Column: its heading, the page its cells open, and what names the organization there.
 CELLS = {
+    "accepted": (Heading("Accepted", 168, explained=glossary.ACCEPTED_OF_ORGANIZATION), "health.py", "org"),
     "flips": (Heading("Flips / 100", 77, explained=glossary.FLIPS_OF_ORGANIZATION), "feedback_impact.py", "org"),
     "overlap": (Heading("RBO", 62, explained=glossary.OVERLAP_OF_ORGANIZATION), "feedback_impact.py", "org"),
     "alerts": (Heading("Drift", 113, explained=glossary.DRIFT_OF_ORGANIZATION), "drift_alerts.py", "org"),
@@ -40,7 +43,8 @@ CHOSEN = {
 PER, PER_MILLE = 100, 1_000
 OPENS = " ›"  # a cell that is a button looks like text
 EXPLAINED = (
-    "Every cell with a › opens the page behind it. Drift: alerts nobody has looked at, then all per 1 000 observations "
+    "Every cell with a › opens the page behind it. Accepted: against the window before, ≈ where chance among so many "
+    "organizations explains the change. Drift: alerts nobody has looked at, then all per 1 000 observations "
     "(‰) but for those dismissed: false positives, and where both hold. Set outside: a flag that other software set. "
     "Outcomes: accepted / rework / rejected, in percent."
 )
@@ -54,12 +58,20 @@ def columns(orgs: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def cells(overview: pd.DataFrame, scope: Scope) -> dict[str, list[str]]:
+def cells(overview: pd.DataFrame, accepted: Mapping[str, Compared], scope: Scope) -> dict[str, list[str]]:
     """What the log, the last aggregation and the flags' audit say of each organization; "—" where they say nothing."""
     drift, ages = _drift(scope), _override_ages(scope)
-    said: dict[str, list[str]] = {"flips": [], "overlap": [], "alerts": [], "coverage": [], "override": []}
+    said: dict[str, list[str]] = {
+        "accepted": [],
+        "flips": [],
+        "overlap": [],
+        "alerts": [],
+        "coverage": [],
+        "override": [],
+    }
     rows: Iterable[Any] = overview.itertuples(index=False)
     for row in rows:
+        said["accepted"].append(_accepted(accepted.get(row.org_id)))
         said["flips"].append(digits(PER * row.flips / row.block_known if row.block_known else None))
         said["overlap"].append(f"{row.overlap / row.measured:.3f}" if row.measured else MISSING)
         said["alerts"].append(_alerts(drift.get(row.org_id), row.observations))
@@ -71,6 +83,14 @@ def cells(overview: pd.DataFrame, scope: Scope) -> dict[str, list[str]]:
 def as_buttons(cells: dict[str, list[str]]) -> dict[str, list[str]]:
     """The same with a sign that each leads somewhere."""
     return {name: [f"{value}{OPENS}" for value in values] for name, values in cells.items()}
+
+
+def _accepted(found: Compared | None) -> str:
+    """The share and its change as Health words it, as short as a cell: ≈ alone says that chance explains it."""
+    if found is None or found.now is None:
+        return MISSING
+    told = {"nothing": "", "same": " ="}.get(found.meaning, f" {change(found).removesuffix(MEANINGS['chance'])}")
+    return f"{shown(found.measure, found.now)}{told}"
 
 
 def _alerts(found: tuple[int, int] | None, observations: int) -> str:

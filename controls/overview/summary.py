@@ -8,12 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from analysis.health.change import is_chance
-from analysis.overview import by_day
+from analysis.overview import accepted_each, by_day, compared
 from charts.look import UP
-from controls import glossary
+from controls import glossary, messages
 from controls.figures import Figure, in_a_row
+from controls.health.words import change, colour
 from controls.links import enter_column
-from controls.messages import MISSING, compared, counted, digits, number, percent
+from controls.messages import MISSING, counted, digits, number, percent
 from controls.overview import matrix
 from controls.trust import Trust
 from queries.drawn import WHOLE
@@ -26,6 +27,7 @@ from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from analysis.health.change import Compared
     from analysis.overview import Totals
     from queries.scope import Scope
     from queries.shape import LogShape
@@ -69,15 +71,28 @@ def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> No
     about = "" if share >= WHOLE else "≈ "
     new = f"{now['new_observations']:+,.0f} new" if now["new_observations"] else "none new"
     retrieved = _change(now["retrievals"], then["retrievals"])
+    judged = compared(now, then, share)
     shown = (
         ("Observations", number(now["observations"]), new, glossary.OBSERVATIONS),
         ("Retrievals", about + number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
         ("Top 5 changed", *_share(now, then, "moved", "measured", share), glossary.top_changed(TOP)),
-        ("Accepted", *_share(now, then, "accepted", "judged"), glossary.ACCEPTED),
-        ("Log coverage", *_share(now, then, "complete", "retrievals", share), glossary.LOG_COVERAGE),
     )
-    in_a_row(Figure(label, value, beside, explained, arrow=True) for label, value, beside, explained in shown)
-    compared(then["retrievals"], scope.days)
+    ended, logged = (judged.get(name) for name in ("accepted", "coverage"))
+    in_a_row(
+        (
+            *(Figure(label, value, beside, explained, arrow=True) for label, value, beside, explained in shown),
+            _meant("Accepted", percent(now["accepted"], now["judged"]), ended, glossary.ACCEPTED),
+            _meant("Log coverage", about + percent(now["complete"], now["retrievals"]), logged, glossary.LOG_COVERAGE),
+        )
+    )
+    messages.compared(then["retrievals"], scope.days)
+
+
+def _meant(label: str, value: str, found: Compared | None, explained: str) -> Figure:
+    """A share of which less is worse, in the words and the colour that Health has for it."""
+    if found is None or found.change is None:
+        return Figure(label, value, None, explained)
+    return Figure(label, value, change(found).lstrip("▲▼= "), explained, colour=colour(found), arrow=True)
 
 
 def table(shown: pd.DataFrame, every: int) -> None:
@@ -117,8 +132,11 @@ def table(shown: pd.DataFrame, every: int) -> None:
     st.caption(matrix.EXPLAINED)
 
 
-def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope) -> pd.DataFrame:
+def rows(
+    overview: pd.DataFrame, before: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope
+) -> pd.DataFrame:
     """What the table shows: the most active organizations, and what the matrix says of each."""
+    accepted = accepted_each(overview, before)
     overview = overview.head(SHOWN)
     states = _states(features)
 
@@ -133,7 +151,7 @@ def rows(overview: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, sc
             return f"unreadable: {found.malformed}"
         return known_flag(name).makes(as_state(found.state(name) or "absent"))
 
-    found = matrix.cells(overview, scope)
+    found = matrix.cells(overview, accepted, scope)
     flags = {
         name: [flag(org, key) for org in overview["org_id"]]
         for name, key in (("weighting", WEIGHTING_OFF), ("boost", BOOST_ON))

@@ -126,6 +126,7 @@ class TestAddress:
     @pytest.mark.parametrize(
         ("column", "path", "said"),
         [
+            ("accepted", "health", {"org": "org_b"}),
             ("flips", "feedback_impact", {"org": "org_b"}),
             pytest.param("overlap", "feedback_impact", {"org": "org_b"}, marks=pytest.mark.long),
             pytest.param("alerts", "drift_alerts", {"org": "org_b"}, marks=pytest.mark.long),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 
 from charts.health import LOOKS, SEEN, UNKNOWN, bands
-from charts.look import DOWN, UP
+from charts.look import DOWN, NEUTRAL, UP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def checks(*rows: tuple[str, float | None, float | None]) -> pd.DataFrame:
+def checks(*rows: tuple[str, float | None, float | None], senses: Sequence[str] = ()) -> pd.DataFrame:
     """Checks by label, place now and place before."""
     labels, places, were = zip(*rows, strict=True)
     return pd.DataFrame(
@@ -23,16 +26,19 @@ def checks(*rows: tuple[str, float | None, float | None]) -> pd.DataFrame:
             "limits": "in order up to 1 %",
             "was": pd.Series(were, dtype="float64"),
             "change": "= no change",
+            "sense": senses or ["off"] * len(rows),
         }
     )
 
 
 def test_a_tail_leads_from_where_a_check_stood_in_the_colour_of_its_sense() -> None:
-    drawn = bands(checks(("worse", 2.5, 0.5), ("better", 0.2, 0.9), ("still", 0.5, 0.5), ("new", 0.5, None)), "t")
+    rows = (("worse", 2.5, 0.5), ("better", 0.2, 0.9), ("still", 0.5, 0.5), ("new", 0.5, None), ("a little", 0.6, 0.5))
+    drawn = bands(checks(*rows, senses=("red", "green", "off", "off", "off")), "t")
     tails = {trace.line.color: trace for trace in drawn.data if trace.mode == "lines+markers"}
     assert list(tails[DOWN].x) == [0.5, 2.5, None]
     assert list(tails[DOWN].y) == ["worse", "worse", None]
     assert list(tails[UP].x) == [0.9, 0.2, None]
+    assert list(tails[NEUTRAL].y) == ["a little", "a little", None]
     # the open mark stands at the past alone
     assert list(tails[UP].marker.size) == [9, 0, 0]
 

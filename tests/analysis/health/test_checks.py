@@ -64,13 +64,16 @@ class TestTogether:
         assert finding(found) == "1 of 3 checks are in order, 9 cannot be known; act on exact duplicates"
         watched = finding(judged({**counts, "surplus": 0.0}))
         assert watched == "2 of 3 checks are in order, 9 cannot be known; watch never retrieved"
-        assert finding(judged({"surplus": 0.0, "active": 9.0})) == "All 1 checks are in order, 11 cannot be known"
+        assert (
+            finding(judged({"surplus": 0.0, "active": 9.0}))
+            == "All 1 checks of store and log are in order, 11 cannot be known"
+        )
 
     def test_a_fleet_in_order_says_which_of_its_organizations_are_not(self) -> None:
         """1 of 1 000 duplicates in all; in the small ones 1 of 50 is to watch and 1 of 10 to act on."""
         large, small, least = ({"surplus": n, "active": of} for n, of in ((0.0, 940.0), (1.0, 50.0), (1.0, 10.0)))
         every = judged({"surplus": 2.0, "active": 1000.0})
-        told = "All 1 checks are in order, 11 cannot be known"
+        told = "All 1 checks of store and log are in order, 11 cannot be known"
         assert finding(every, [judged(large), judged(large)]) == told
         assert finding(every, [judged(large), judged(small)]) == f"{told}; 1 organization to watch"
         one_each = [judged(large), judged(small), judged(least)]

@@ -1,0 +1,50 @@
+"""Where feedback weighting is off, and what that means for memories that feedback has marked down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from controls.loading import load
+from queries.errors import LACKING, StoreError
+from queries.flags.states import Features, flag_states
+from retrieval.pipelines import Flags
+
+if TYPE_CHECKING:
+    from queries.scope import Scope
+
+LITTLE = 0.3  # weights below it take most of its relevance from a memory
+
+
+def is_on(scope: Scope) -> dict[str, bool]:
+    """Whether weighting is on, by organization of the scope; nothing where the store cannot say."""
+    try:
+        stored = load(Features(scope)).frames[0]
+    except StoreError as error:
+        if error.kind not in LACKING:
+            raise
+        return {}
+    told = zip(stored["org_id"], stored["features"], strict=True)
+    return {org: Flags.of(flag_states(None if pd.isna(found) else found)).weighting for org, found in told}
+
+
+def why_still_served(listed: pd.DataFrame, scope: Scope) -> None:
+    """How many of a list feedback has marked down, and whether that counts where they are; of none, nothing."""
+    light = listed["org_id"][listed["weight"] < LITTLE]
+    on = is_on(scope)
+    known = [on[org] for org in light if org in on]
+    if not known or len(known) < len(light):
+        return
+    off = known.count(False)
+    told = f"{len(light)} of these {len(listed)} weigh under {LITTLE}"
+    if off == len(known):
+        st.caption(f"{told}; weighting is off here, so they rank as if they weighed 1.")
+    elif not off:
+        st.caption(f"{told}: feedback already demotes them.")
+    else:
+        st.caption(
+            f"{told}. Where weighting is off, {off} of them rank as if they weighed 1; feedback already demotes the "
+            f"other {len(known) - off}."
+        )

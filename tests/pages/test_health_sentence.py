@@ -1,0 +1,82 @@
+"""What the first sentence of Health says of sessions beside checks, and what picture and title say of the same."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from charts.look import DOWN, NEUTRAL
+from tests import sample
+from tests.health_store import NOW
+from tests.pages.health_page import health, spec
+from tests.pages.test_health_fleet import add_sessions
+
+if TYPE_CHECKING:
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    Owner = psycopg.Connection[Any]
+
+
+def told(test: AppTest) -> str:
+    return next(each.value for each in test.markdown if "30 days before" in each.value)
+
+
+def collapse(owner: Owner, fallen: int, of: int) -> None:
+    """So many of so many memories that lost their weight three days ago."""
+    sample.add_organization(owner, "org_a")
+    ids = sample.add_observations(owner, "org_a", of, days_ago=40)
+    for id_ in ids[:fallen]:
+        owner.execute("update observations set weight = 0.1 where id = %s", (id_,))
+        owner.execute(
+            """insert into observation_weight_history (org_id, observation_id, session_id, outcome, previous_weight,
+                 new_weight, alpha, recorded_at) values ('org_a', %s, 's', 'rework', 1.0, 0.1, 0.15, %s)""",
+            (id_, NOW - timedelta(days=3)),
+        )
+
+
+def test_sessions_come_first_also_where_they_are_too_few_to_tell(address: str, owner: Owner) -> None:
+    """Collapsed weights rose to 2 %, in order up to 5 %; of twenty sessions twelve and then ten were accepted."""
+    collapse(owner, 2, 100)
+    add_sessions(owner, "org_a", 40, 12, 20)
+    add_sessions(owner, "org_a", 5, 10, 20)
+    with health(address, org="org_a") as test:
+        assert told(test) == (
+            ":orange[≈] Against the 30 days before: **sessions accepted** 60 % of 20 → 50 % of 20, too few to tell "
+            "this from chance. :red[▼] Worse: **collapsed weights** 0 % → 2 % (still in order)."
+        )
+
+
+def test_what_left_its_band_is_not_called_in_order(address: str, owner: Owner) -> None:
+    """From none to 8 %, which is to watch."""
+    collapse(owner, 8, 100)
+    with health(address, org="org_a") as test:
+        assert told(test) == ":red[▼] Worse than in the 30 days before: **collapsed weights** 0 % → 8 %."
+
+
+def test_sessions_that_are_worse_need_no_other_order(address: str, owner: Owner) -> None:
+    collapse(owner, 2, 100)
+    add_sessions(owner, "org_a", 40, 90, 100)
+    add_sessions(owner, "org_a", 5, 50, 100)
+    with health(address, org="org_a") as test:
+        assert told(test) == (
+            ":red[▼] Worse than in the 30 days before: **sessions accepted** 90 % → 50 %, "
+            "**collapsed weights** 0 % → 2 % (still in order)."
+        )
+
+
+def test_a_tail_has_the_colour_that_the_figure_has(address: str, owner: Owner) -> None:
+    """Half a point inside its band is grey on both."""
+    collapse(owner, 1, 200)
+    with health(address, org="org_a") as test:
+        assert tails(test) == [NEUTRAL]
+
+
+def test_a_tail_to_the_worse_is_vermilion(address: str, owner: Owner) -> None:
+    collapse(owner, 4, 200)
+    with health(address, org="org_a") as test:
+        assert tails(test) == [DOWN]
+
+
+def tails(test: AppTest) -> list[str]:
+    return [each["line"]["color"] for each in spec(test)["data"] if each["mode"] == "lines+markers" and each["x"]]
