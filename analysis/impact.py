@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.intervals import FLOOR, Interval, middle, resampled
+from analysis.intervals import FLOOR, Interval, difference, resampled, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +52,8 @@ def compare_outcomes(sessions: Mapping[tuple[bool, str | None], int]) -> Outcome
     )
     accepted = None
     if changed.shares is not None and kept.shares is not None:
-        value = changed.shares[0].value - kept.shares[0].value
-        accepted = middle(value, drawn[True][:, 0] - drawn[False][:, 0])
+        one, other = ((mix.counts[0], mix.judged) for mix in (changed, kept))
+        accepted = difference(one, other, drawn[True][:, 0] - drawn[False][:, 0])
     return OutcomeComparison(changed, kept, accepted)
 
 
@@ -61,5 +61,5 @@ def _mix(counts: tuple[int, ...], open_sessions: int, drawn: Scores | None, *, c
     shares = None
     if drawn is not None:
         total = sum(counts)
-        shares = tuple(middle(count / total, drawn[:, place]) for place, count in enumerate(counts))
+        shares = tuple(share((count, total), drawn[:, place]) for place, count in enumerate(counts))
     return OutcomeMix(changed, counts, open_sessions, shares)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Scores = npt.NDArray[np.float64]
+    Seen = tuple[int, int]  # a part, and the whole that it is of
 
 Z = 1.959963984540054  # standard errors on either side of 95 %
 FLOOR = 30  # sessions with an outcome; below it an interval spans a third of the scale and more
@@ -30,12 +31,21 @@ class Interval:
     high: float
 
 
-def wilson(part: int, whole: int) -> Interval:
+def wilson(part: float, whole: float) -> Interval:
     """A share with Wilson's 95 % interval, which stays inside 0 to 1 and holds for few cases too."""
     share = part / whole
     middle = (share + Z * Z / (2 * whole)) / (1 + Z * Z / whole)
     half = Z * math.sqrt(share * (1 - share) / whole + Z * Z / (4 * whole * whole)) / (1 + Z * Z / whole)
     return Interval(share, max(middle - half, 0.0), min(middle + half, 1.0))
+
+
+def newcombe(now: Seen, before: Seen) -> Interval:
+    """The difference of two shares with Newcombe's 95 % interval: made of Wilson's, so it holds for few cases too."""
+    one, other = wilson(*now), wilson(*before)
+    change = one.value - other.value
+    below = math.hypot(one.value - one.low, other.high - other.value)
+    above = math.hypot(one.high - one.value, other.value - other.low)
+    return Interval(change, change - below, change + above)
 
 
 def mean(count: int, total: float, squares: float) -> Interval:
@@ -60,7 +70,23 @@ def resampled(*sides: Sequence[int]) -> list[Scores]:
     ]
 
 
-def middle(value: float, drawn: Scores) -> Interval:
-    """A figure with the middle 95 % of what resampling gave for it."""
+def share(seen: Seen, drawn: Scores) -> Interval:
+    """A share with the middle 95 % of its resamplings, or Wilson's interval where all or none are the part."""
+    return wilson(*seen) if _is_whole_or_none(seen) else _middle(seen[0] / seen[1], drawn)
+
+
+def difference(now: Seen, before: Seen, drawn: Scores) -> Interval:
+    """The difference of two shares with the middle 95 % of its resamplings, or Newcombe's where one is 0 or 1."""
+    if _is_whole_or_none(now) or _is_whole_or_none(before):
+        return newcombe(now, before)
+    return _middle(now[0] / now[1] - before[0] / before[1], drawn)
+
+
+def _is_whole_or_none(seen: Seen) -> bool:
+    """Whether every resampling of it is the same, as if nothing else could have come of so many."""
+    return seen[0] in (0, seen[1])
+
+
+def _middle(value: float, drawn: Scores) -> Interval:
     low, high = np.percentile(drawn, MIDDLE)
     return Interval(value, float(low), float(high))

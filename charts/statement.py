@@ -33,14 +33,14 @@ def excerpt(text: str, spans: Sequence[Span]) -> tuple[int, int]:
     return begin, begin + LONGEST
 
 
-def lines(text: str, spans: Sequence[Span], columns: int = COLUMNS) -> list[list[Piece]]:
+def lines(text: str, spans: Sequence[Span]) -> list[list[Piece]]:
     """The drawn part wrapped at words, each line as pieces that are evidence or not."""
     begin, end = excerpt(text, spans)
     marked = [False] * (end - begin)
     for start, stop in spans:
         for at in range(max(start, begin), min(stop, end)):
             marked[at - begin] = True
-    wrapped = [list(_pieces(text[begin + a : begin + b], marked[a:b])) for a, b in _breaks(text[begin:end], columns)]
+    wrapped = [list(_pieces(text[begin + a : begin + b], marked[a:b])) for a, b in _breaks(text[begin:end])]
     if begin > 0 and wrapped:
         wrapped[0].insert(0, ("… ", False))
     if end < len(text) and wrapped:
@@ -86,12 +86,12 @@ def _width(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
 
 
-def _breaks(text: str, columns: int) -> Iterator[tuple[int, int]]:
+def _breaks(text: str) -> Iterator[tuple[int, int]]:
     """Where lines begin and end: at the text's own breaks, else at the last space that fits, else in a long word."""
     begin = 0
     while begin < len(text):
         width, at, space = 0, begin, None
-        while at < len(text) and text[at] != "\n" and width + _width(text[at]) <= columns:
+        while at < len(text) and text[at] != "\n" and width + _width(text[at]) <= COLUMNS:
             width += _width(text[at])
             space = at if text[at] == " " else space
             at += 1

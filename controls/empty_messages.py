@@ -22,11 +22,11 @@ def no_organizations(*, everything: bool) -> None:
     st.info(f"No organization can be seen here yet{way}", icon=":material/apartment:")
 
 
-def nothing_yet() -> None:
-    """An organization or project on its first day."""
+def nothing_yet(meanwhile: str) -> None:
+    """An organization or project on its first day, and what can be done on this page until the second."""
     st.info(
         "Nothing was ever stored here: no observation, no session, no retrieval. Figures appear by themselves with the "
-        "first memory that an agent writes. Until then, look at another organization.",
+        f"first memory that an agent writes. {meanwhile}",
         icon=":material/hourglass_empty:",
     )
 

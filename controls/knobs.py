@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Knob:
-    """One setting: its name in the address, in words, the values it takes, and which of them is silent."""
+    """One setting: its name in the address, in words, the values it takes, and which of them is silent.
+
+    Where none is, ``""``: then nothing is chosen until someone chooses.
+    """
 
     name: str
     label: str
@@ -47,15 +50,11 @@ class Knob:
         widget: Callable[..., object],
         *,
         also: Callable[[], object] | None = None,
-        chosen: bool = True,
         **more: Any,  # noqa: ANN401 - the widget's own options
     ) -> str:
-        """Draw it at its value and return that; what is chosen goes into the address, and ``also`` is called.
-
-        With ``chosen`` false the value that is silent is not shown as chosen, and is said once it is.
-        """
+        """Draw it at its value and return that; what is chosen goes into the address, and ``also`` is called."""
         key = f"pick_{self.name}"
-        st.session_state[key] = self.value if chosen else self.understood
+        st.session_state[key] = self.value or None
         widget(
             self.label, self.options, key=key, on_change=self._picked, args=(also,), help=self.explained or None, **more
         )

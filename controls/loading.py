@@ -1,4 +1,4 @@
-"""The only place that caches: the store as a resource, answers by question, reach and data version."""
+"""The only place with Streamlit's caches: the store as a resource, answers by question, reach and data version."""
 
 from __future__ import annotations
 

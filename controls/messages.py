@@ -8,21 +8,24 @@ bare addresses after the escapes are gone, and icons of ``:material/…:`` even 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import streamlit as st
 
-from controls import store_state
+from controls import empty_messages, store_state
 from controls.view import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from queries.errors import StoreError
 
 MISSING = "—"
 GONE = "(deleted, or not yours to see)"
 PASSING = ("unreachable", "connection", "restarting", "starting", "silent", "busy", "connections")
+NOT_MADE = ("login", "database")  # what a server answers in which no store was made yet
 STOPPED = "The embedded database stopped and is being started again. Nothing was lost."
 RETRY = 3.0
 FAILED_AT = "failed_at"
@@ -31,8 +34,11 @@ FAILED_AT = "failed_at"
 def failed(error: StoreError) -> None:
     """The store could not be asked: what is wrong and what to do; a page that may come back does so by itself."""
     passing = error.kind in PASSING
-    stopped = passing and store_state.is_embedded()
-    st.error(STOPPED if stopped else error.sentence, icon=":material/database_off:")
+    embedded = store_state.is_embedded()
+    if embedded and error.kind in NOT_MADE:
+        empty_messages.no_organizations(everything=True)
+    else:
+        st.error(STOPPED if embedded and passing else error.sentence, icon=":material/database_off:")
     st.button("Try again", key="try_again")
     if passing:
         st.session_state[FAILED_AT] = time.monotonic()
@@ -165,8 +171,8 @@ def cannot_be_looked_for(longest: int) -> None:
 def nothing_called_that() -> None:
     """A search for an id or name that is not there, or that whoever asks may not see: the same words for both."""
     st.info(
-        "Nothing that you may see has this id or name: organizations, projects and titles are found by a part of it, "
-        "observations, retrievals and alerts by their whole id; agents and sessions are not looked for.",
+        "Nothing that you may see has this id or name: organizations, projects, titles and queries are found by a part "
+        "of it, observations, retrievals and alerts by their whole id; agents and sessions are not looked for.",
         icon=":material/search_off:",
     )
 
@@ -191,16 +197,6 @@ def not_aggregated(where: str = "for this project") -> None:
 def left_out(what: str, error: StoreError) -> None:
     """A part of a page that could not be had while the rest could."""
     st.warning(f"{what} could not be read. {error.sentence}", icon=":material/database_off:")
-
-
-def read_only_store() -> None:
-    """A store that is only read here: what would switch writing on."""
-    st.info(
-        "Flags can be seen and not changed here: no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to a "
-        "login that may update `organizations.features` and insert into schema `rankscope`, and start again. "
-        "`python -m jobs doctor` prints the grants it needs.",
-        icon=":material/edit_off:",
-    )
 
 
 def not_on_record() -> None:
@@ -239,9 +235,26 @@ def digits(value: float | None, most: int = 3, *, signed: bool = False) -> str:
     return f"{value:{sign},.0f}" if whole else f"{value:{sign}.{most}g}"
 
 
+def lasting(span: timedelta) -> str:
+    """How long something held, in its largest whole unit."""
+    seconds = max(int(span.total_seconds()), 0)
+    units = (("d", 86_400), ("h", 3_600), ("min", 60))
+    return next((f"{seconds // size} {name}" for name, size in units if seconds >= size), f"{seconds} s")
+
+
 def counted(count: int, noun: str) -> str:
     """A count with its noun, in the plural where it needs one."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def climbed(up: float) -> str:
+    """So many places up or down."""
+    return f"▲{up:.0f}" if up > 0 else f"▼{-up:.0f}" if up < 0 else "="
+
+
+def moved(before: Any, after: Any) -> str:  # noqa: ANN401 - ranks, or what pandas has for none
+    """The places between two ranks, of which the lower stands higher; a dash where one is missing."""
+    return MISSING if pd.isna(before) or pd.isna(after) else climbed(before - after)
 
 
 def percent(part: float, whole: float) -> str:

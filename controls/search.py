@@ -14,7 +14,8 @@ from controls.loading import shape
 from controls.messages import counted
 from controls.partly import each
 from controls.scope import scope_address
-from queries.anything import LOOKED_THROUGH, TitledObservations, questions
+from queries.anything import FOUND, LOOKED_THROUGH, ROWS_LOOKED_THROUGH, TitledObservations, questions
+from queries.errors import listed
 from queries.scope import is_storable, isolated
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def box() -> None:
     with st.sidebar:
         st.text_input(
             "Find", key="search_box", on_change=_asked, max_chars=LONGEST, icon=":material/search:",
-            placeholder="Name, title or whole id", label_visibility="collapsed", help=glossary.FIND,
+            placeholder="Name, title, query or id", label_visibility="collapsed", help=glossary.FIND,
         )  # fmt: skip
 
 
@@ -53,21 +54,22 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
     if words is None:
         return
     places = {kind: place for kind, place in PLACES.items() if place[0] in scripts}
-    asked = {k: q for k, q in questions(scope, words, by_retrieval=shape().retrieval_id).items() if k in places}
+    asked = {k: q for k, q in questions(scope, words, shape()).items() if k in places}
     found = each(asked)
-    rows = pd.concat([frame.assign(kind=kind) for kind, frame in found.frames.items()], ignore_index=True)
+    first = [frame.head(FOUND).assign(kind=kind) for kind, frame in found.frames.items()]
+    rows = pd.concat(first, ignore_index=True)
     with st.container(border=True):
         if rows.empty:
             messages.nothing_called_that()
-            st.page_link(
-                "observation.py", label="Look for these words inside memories", icon=":material/article:",
-                query_params=scope_address() | {"words": words},
-            )  # fmt: skip
         else:
-            st.caption(f"{counted(len(rows), 'thing')} in everything you may see.")
+            st.caption(_count({kind: len(frame) for kind, frame in found.frames.items()}))
             _table(rows, places)
+        st.page_link(
+            "observation.py", label="Look for these words inside memories", icon=":material/article:",
+            query_params=scope_address() | {"words": words},
+        )  # fmt: skip
         if isinstance(asked.get("observation"), TitledObservations):
-            st.caption(_titles(scope))
+            st.caption(_looked_through(scope, queries="retrieval" in asked))
         for kind, error in found.failed.items():
             messages.left_out(f"{kind.capitalize()}s", error)
         st.button("Close", key="search_close", on_click=say, kwargs={"search": None}, type="tertiary")
@@ -109,12 +111,23 @@ def _by_keyboard(rows: pd.DataFrame, targets: tuple[Place, ...]) -> None:
         st.button("Open it", key="search_open_one", on_click=_open, args=(targets[by_id[picked]],))
 
 
-def _titles(scope: Scope) -> str:
-    """Among which observations titles were looked for."""
+def _count(found: dict[str, int]) -> str:
+    """How many were found; of a kind with more than are listed nobody knows how many, and it says so."""
+    if all(count <= FOUND for count in found.values()):
+        return f"{counted(sum(found.values()), 'thing')} in everything you may see."
+    told = [f"the first {FOUND} {kind}s" if n > FOUND else counted(n, kind) for kind, n in found.items() if n]
+    return f"In everything you may see: {listed(told)}. More match: say more of the name to find them."
+
+
+def _looked_through(scope: Scope, *, queries: bool) -> str:
+    """Among which observations titles were looked for, and among which log rows queries."""
+    rows = f"{ROWS_LOOKED_THROUGH:,} log rows"
     if scope.org is not None:
-        return f"Titles of observations: among the newest {LOOKED_THROUGH:,} of the organization in the sidebar."
+        also = f"; queries of retrievals: among its newest {rows}" if queries else ""
+        return f"Titles of observations: among the newest {LOOKED_THROUGH:,} of the organization in the sidebar{also}."
+    also = f"; queries of retrievals: so too, among {rows}" if queries else ""
     return (
-        f"Titles of observations: among the newest of each organization, {LOOKED_THROUGH:,} in all. Choose an "
+        f"Titles of observations: among the newest of each organization, {LOOKED_THROUGH:,} in all{also}. Choose an "
         "organization in the sidebar to look further back in it."
     )
 

@@ -14,6 +14,7 @@ class Entry:
     icon: str
     answers: str
     in_window: bool = True  # a page about one thing, or about the whole of a history, says so itself
+    meanwhile: str = "Until then, look at another organization."  # what to do before anything was stored
 
 
 SECTIONS = {
@@ -83,6 +84,7 @@ SECTIONS = {
             ":material/flag:",
             "Which flags each organization has set, what a change would do, and what changes did",
             in_window=False,
+            meanwhile="Flags stand below all the same; a change of one has nothing yet to be previewed on.",
         ),
     ],
 }

@@ -47,8 +47,7 @@ def main(scope: Scope, principal: Principal) -> None:
     top = st.container()
     figures_place, filters_place = head.places(folded=opened is not None)
     with filters_place:
-        agents = {side.agent_id for one in searched.found for side in (one.older, one.newer)}
-        wanted = filters.choose(agent for agent in agents if agent)
+        wanted = filters.choose(searched.agents)
     found = gather(scope, searched, wanted, datetime.now(UTC))
     with top:
         head.trust(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,9 +11,8 @@ from charts.bump import bump
 from charts.look import QUIET
 from charts.waterfall import waterfall
 from controls import knobs, loading, messages
-from controls.inspector import compare, inspection, pins, pipeline, question, why_not
+from controls.inspector import compare, inspection, pins, pipeline, question, ranked, why_not
 from controls.view import view
-from retrieval.retrieve import rank_recollection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,11 +40,7 @@ def inspect(asked: question.Asked) -> None:
     own = loading.memory()
     with settings:
         chosen = pipeline.choose(asked, own.scorer)
-    memory = replace(own, scorer=chosen.scorer_from(own.scorer))
-    recollection = loading.recollected(
-        view().scope, asked.session, asked.query, chosen.stages, at=asked.at, bits=chosen.bits
-    )
-    found = rank_recollection(memory, recollection, chosen.stages)
+    memory, found = ranked.ranked(view().scope, asked, chosen, own)
     panels = PANELS if len(found.ranking.candidates) else {name: PANELS[name] for name in WITHOUT_CANDIDATES}
     with picture:
         draw(found, opened := inspection.opened())

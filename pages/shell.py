@@ -45,7 +45,7 @@ def draw(page: StreamlitPage, entry: Entry, pages: Pages, run: frame.Run) -> Non
     search.results(scope, scripts)
     st.text(f"{entry.answers}: {scope.in_words()}." if entry.in_window else f"{entry.answers}.")
     if store_state.holds_nothing(scope):
-        empty_messages.nothing_yet()
+        empty_messages.nothing_yet(entry.meanwhile)
     with shown_to(principal, scope):
         page.run()
 

@@ -6,21 +6,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Numeric, Text, and_, case, cast, func, literal, or_, select, true
+from sqlalchemy import BigInteger, Numeric, Text, and_, case, cast, exists, func, literal, or_, select, true
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
+from queries.aggregation_runs import StandingRuns
 from queries.engine import LIST
 from queries.organizations import LONGEST_NAME, in_scope, shown_name
+from queries.shape import COMPLETE_SHAPE
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause, Select
+    from sqlalchemy import ColumnElement, FromClause, ScalarSelect, Select
 
     from queries.engine import Question
     from queries.scope import Scope
+    from queries.shape import LogShape
 
-FOUND = 10  # of each kind
+FOUND = 10  # of each kind; one more is asked for, which tells that there are more
 LOOKED_THROUGH = 10_000  # observations whose titles are read for one search
+ROWS_LOOKED_THROUGH = 50_000  # log rows whose queries are read: with 20 candidates each, 2 500 retrievals
 LONGEST_TEXT = 200
 
 
@@ -47,8 +51,16 @@ def _found(scope: Scope, table: FromClause, id_: ColumnElement[Any], name: Colum
         select(cast(id_, Text), table.c.org_id, shown_name(orgs), name)
         .select_from(orgs.join(table, theirs))
         .where(scope.reach.where(orgs.c.id))
-        .limit(FOUND)
+        .limit(FOUND + 1)
     )
+
+
+def _share(scope: Scope, bound: int) -> ScalarSelect[int]:
+    """How many rows of each organization may be read: all of the bound for a chosen one, else an equal part."""
+    every = schema.organizations.alias("every")
+    counted = scope.reach.where(every.c.id) if scope.org is None else every.c.id == scope.org
+    part = literal(bound, BigInteger) // func.greatest(func.count(every.c.id), 1)
+    return select(func.greatest(part, 1)).select_from(every).where(counted).scalar_subquery()
 
 
 def _best_first(table: FromClause, words: str) -> list[ColumnElement[Any]]:
@@ -72,7 +84,7 @@ class NamedOrganizations:
             select(orgs.c.id, orgs.c.id, shown_name(orgs), shown_name(orgs))
             .where(self.scope.reach.where(orgs.c.id), _named(orgs, self.words))
             .order_by(*_best_first(orgs, self.words))
-            .limit(FOUND)
+            .limit(FOUND + 1)
         )
 
 
@@ -130,26 +142,22 @@ class TitledObservations:
     def statement(self) -> Select[Any]:
         """One short walk down the index of recent observations for each organization."""
         table, orgs = schema.observations, schema.organizations
-        mine, every = in_scope(self.scope), schema.organizations.alias("every")
-        counted = self.scope.reach.where(every.c.id) if self.scope.org is None else every.c.id == self.scope.org
-        share = literal(LOOKED_THROUGH, BigInteger) // func.greatest(func.count(every.c.id), 1)
-        many = select(func.greatest(share, 1)).select_from(every).where(counted).scalar_subquery()
         recent = (
             select(table.c.id, table.c.org_id, table.c.title, table.c.created_at)
             .where(table.c.org_id == orgs.c.id, self.scope.reach.where(table.c.org_id), table.c.status == "active")
             .order_by(table.c.created_at.desc())
-            .limit(many)
+            .limit(_share(self.scope, LOOKED_THROUGH))
             .lateral("recent")
         )
         name = func.lower(recent.c.title)
         return (
             select(cast(recent.c.id, Text), recent.c.org_id, shown_name(orgs), func.left(recent.c.title, LONGEST_TEXT))
             .select_from(orgs.join(recent, true()))
-            .where(mine, recent.c.title.icontains(self.words, autoescape=True))
+            .where(in_scope(self.scope), recent.c.title.icontains(self.words, autoescape=True))
             .order_by(
                 name.startswith(self.words.lower(), autoescape=True).desc(), recent.c.created_at.desc(), recent.c.id
             )
-            .limit(FOUND)
+            .limit(FOUND + 1)
         )
 
 
@@ -174,8 +182,43 @@ class RetrievalsOf:
 
 
 @dataclass(frozen=True)
+class AskedRetrievals:
+    """Logged retrievals with the words in their query, the newest first; read in a bound, as titles are."""
+
+    scope: Scope
+    words: str
+    row: ClassVar[type] = FoundRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """One short walk down the index of the recent log for each organization; a retrieval has several rows."""
+        logs, orgs = schema.retrieval_ab_logs, schema.organizations
+        recent = (
+            select(logs.c.retrieval_id, logs.c.org_id, logs.c.query_text, logs.c.created_at)
+            .where(logs.c.org_id == orgs.c.id, self.scope.reach.where(logs.c.org_id))
+            .order_by(logs.c.created_at.desc(), logs.c.id.desc())
+            .limit(_share(self.scope, ROWS_LOOKED_THROUGH))
+            .lateral("recent")
+        )
+        query, at = func.min(recent.c.query_text), func.max(recent.c.created_at)
+        begins = func.lower(query).startswith(self.words.lower(), autoescape=True)
+        return (
+            select(cast(recent.c.retrieval_id, Text), orgs.c.id, shown_name(orgs), func.left(query, LONGEST_TEXT))
+            .select_from(orgs.join(recent, true()))
+            .where(
+                in_scope(self.scope),
+                recent.c.retrieval_id.is_not(None),  # rows from before the column was added have none
+                recent.c.query_text.icontains(self.words, autoescape=True),
+            )
+            .group_by(orgs.c.id, orgs.c.name, recent.c.retrieval_id)
+            .order_by(begins.desc(), at.desc(), recent.c.retrieval_id)
+            .limit(FOUND + 1)
+        )
+
+
+@dataclass(frozen=True)
 class AlertsOf:
-    """The contradiction of a fingerprint, if a pass that is still kept found it."""
+    """The contradiction of a fingerprint, if the last pass of its project found it."""
 
     scope: Scope
     fingerprint: str
@@ -188,16 +231,18 @@ class AlertsOf:
         shown = func.round(cast(found.c.severity, Numeric), case((found.c.severity < 10, 2), else_=1))  # noqa: PLR2004
         severity = func.trim_scale(shown)  # three digits, as a worklist has them
         told = func.concat(found.c.kind, literal(" contradiction, severity "), severity)
+        standing = StandingRuns(self.scope.reach).statement().subquery("standing")
+        its_run = and_(standing.c.org_id == found.c.org_id, standing.c.id == found.c.run_id)
         return (
             _found(self.scope, found, found.c.fingerprint, told)
-            .where(found.c.fingerprint == self.fingerprint)
+            .where(found.c.fingerprint == self.fingerprint, exists().where(its_run))
             .ext(distinct_on(found.c.org_id))
             .order_by(found.c.org_id, found.c.run_id.desc())
         )
 
 
-def questions(scope: Scope, words: str, *, by_retrieval: bool) -> dict[str, Question]:
-    """What the words may mean: an id that cannot be one is not asked for, and a title is none."""
+def questions(scope: Scope, words: str, log: LogShape = COMPLETE_SHAPE) -> dict[str, Question]:
+    """What the words may mean: an id that cannot be one is not asked for, and a title or a query is none."""
     asked: dict[str, Question] = {
         "organization": NamedOrganizations(scope, words),
         "project": NamedProjects(scope, words),
@@ -206,8 +251,11 @@ def questions(scope: Scope, words: str, *, by_retrieval: bool) -> dict[str, Ques
     try:
         id_ = UUID(words)
     except ValueError:
-        return asked | {"observation": TitledObservations(scope, words)}
+        asked["observation"] = TitledObservations(scope, words)
+        if log.retrieval_id and log.created_at:  # without a time of their own no index knows which rows are recent
+            asked["retrieval"] = AskedRetrievals(scope, words)
+        return asked
     asked["observation"] = ObservationsOf(scope, id_)
-    if by_retrieval:
+    if log.retrieval_id:
         asked["retrieval"] = RetrievalsOf(scope, id_)
     return asked

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from queries.scope import Reach, Scope
 
 COUNTED = ("queued", "written", "rows", "dropped", "failed")
+NAMED, LONGEST_NAME = 3, 60  # of the processes that lost most
 RECENT = timedelta(days=1)
 UNSEEN = timedelta(days=90)  # after which a process is taken to have ended long ago
 
@@ -92,7 +93,7 @@ class ForgetWriters:
 class LogHealthRow:
     """One organization's retrievals over all processes, the first of which began at ``started_at``.
 
-    ``queued`` is as each of them last said.
+    ``queued`` is as each of them last said, ``losing`` names those that lost most.
     """
 
     org_id: str
@@ -103,6 +104,7 @@ class LogHealthRow:
     dropped: int
     failed: int
     last_failure: str | None
+    losing: str | None
     started_at: datetime
     seen_at: datetime
 
@@ -122,16 +124,23 @@ class LogHealth:
         """Sums over processes; no row for an organization of which none reported."""
         table = own_schema.log_writers
         newest_failure = aggregate_order_by(table.c.last_failure, table.c.seen_at.desc())
+        lost = table.c.dropped + table.c.failed
+        names = aggregate_order_by(func.left(table.c.name, LONGEST_NAME), lost.desc(), table.c.name)
         return (
             select(
                 table.c.org_id,
                 func.count(),
                 *_sums(),
                 func.array_agg(newest_failure).filter(table.c.last_failure.is_not(None))[1],
+                func.array_to_string(func.array_agg(names).filter(lost > 0)[1:NAMED], ", "),
                 func.min(table.c.started_at),
                 func.max(table.c.seen_at),
             )
-            .where(_organizations(self.scope), table.c.seen_at >= self.scope.since, table.c.seen_at < self.scope.until)
+            .where(
+                self.scope.organizations(table.c.org_id),
+                table.c.seen_at >= self.scope.since,
+                table.c.seen_at < self.scope.until,
+            )
             .group_by(table.c.org_id)
             .order_by(table.c.org_id)
         )
@@ -152,8 +161,3 @@ def log_totals(store: Store, limit: float) -> dict[str, int] | None:
 def _sums() -> list[ColumnElement[int]]:
     table = own_schema.log_writers
     return [func.coalesce(func.sum(table.c[name]), 0).cast(BigInteger) for name in COUNTED]
-
-
-def _organizations(scope: Scope) -> ColumnElement[bool]:
-    column = own_schema.log_writers.c.org_id
-    return scope.reach.where(column) if scope.org is None else column == scope.org

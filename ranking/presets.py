@@ -57,7 +57,8 @@ AI_MEMORY: tuple[Stage, ...] = (
     SessionRecency(),
 )
 
-# every technique in the order in which the five documents would have them
+# one technique for each step, in the order in which the five documents would have them; Dedup, SessionSupport and
+# ScoreFusion are other ways to take one of them
 FULL: tuple[Stage, ...] = (
     ReciprocalRankFusion(k=15.0, first_rank=1),
     MemoryScore(),

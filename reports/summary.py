@@ -49,7 +49,7 @@ class Worst(NamedTuple):
 
 @dataclass
 class Summary:
-    """Counts over every alert of a report; ``number`` is the place of the next one, from 1."""
+    """Counts over every alert of a report; ``number`` is the place of the last one, from 1."""
 
     as_of: datetime
     number: int = 0

@@ -59,7 +59,7 @@ def unit_rows(vectors: npt.ArrayLike) -> Vectors:
 
 
 class WordLlamaEmbedder:
-    """Static word vectors whose weights come inside their package: no download, 0.06 ms a text."""
+    """Static word vectors whose weights come inside their package: no download, 0.1 ms a text."""
 
     name = "wordllama"
     dimensions = 256

@@ -131,7 +131,7 @@ OF_THE_STORE = (
     ),
     Sabotage(
         "the request id against a second click", "queries/flags/change.py",
-        "return entry_of_request(connection, self.request_id)", "return None",
+        "return entry_of_request(connection, self.org_id, self.request_id)", "return None",
         ("tests/queries/flags/test_changes.py::TestOnce",),
     ),
     Sabotage(

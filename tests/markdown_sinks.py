@@ -53,6 +53,7 @@ NUMBERS = {
     "range",
     "bool",
     "window_before",
+    "lasting",
 }
 KEPT = {"items", "join", "strip", "removeprefix", "removesuffix", "capitalize", "lower", "upper", "replace"}
 GATHERED = {"list", "tuple", "enumerate", "zip", "dict"}

@@ -114,7 +114,7 @@ def widgets(session: Session) -> dict[str, str]:
 
 class TestViewers:
     def test_a_viewer_is_offered_no_change_and_an_operator_is(self, server: AppServer) -> None:
-        with visit(server, "otto") as operator, visit(server, "vera") as viewer:
+        with visit(server, "otto", "state=on") as operator, visit(server, "vera", "state=on") as viewer:
             offered, seen = operator.run(), viewer.run()
             offered.widget("button", "Review 1 change")
             labels = {element.button.label for element in seen.elements if element.WhichOneof("type") == "button"}
@@ -124,14 +124,14 @@ class TestViewers:
 
     def test_no_message_of_a_viewer_changes_a_flag(self, server: AppServer, keeper: Owner) -> None:
         """FLG-10: the ids of the operator's own widgets, with every value that fits, sent by a viewer."""
-        with visit(server, "otto") as operator:
+        with visit(server, "otto", "state=on") as operator:
             stolen = widgets(operator.run())
             review = operator.widget("button", "Review 1 change").id
             stolen |= widgets(operator.run({review: ("trigger_value", True)}))
             assert "text_area" in stolen.values()
         before = features_text(keeper, "org_a"), audit_rows(keeper, "org_a")
         sent = {id_: KINDS[kind] for id_, kind in stolen.items()}
-        with visit(server, "vera") as viewer:
+        with visit(server, "vera", "state=on") as viewer:
             viewer.run()
             for id_, value in sent.items():
                 viewer.run({id_: value})
@@ -142,11 +142,11 @@ class TestViewers:
 
     @pytest.mark.parametrize("examples", [30, pytest.param(500, marks=pytest.mark.long)])
     def test_nor_any_message_made_of_random_ids(self, server: AppServer, keeper: Owner, examples: int) -> None:
-        with visit(server, "otto") as operator:
+        with visit(server, "otto", "state=on") as operator:
             stolen = list(widgets(operator.run()))
             stolen += widgets(operator.run({operator.widget("button", "Review 1 change").id: ("trigger_value", True)}))
         before = features_text(keeper, "org_a"), audit_rows(keeper, "org_a")
-        with visit(server, "vera") as viewer:
+        with visit(server, "vera", "state=on") as viewer:
             known = list(widgets(viewer.run())) + stolen
 
             @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
@@ -177,7 +177,7 @@ class TestRoles:
         name = f"sam-{uuid.uuid4().hex[:8]}"
         org = sample.add_organization(keeper, f"org_{name}", "Sam's")
         keeper.execute("insert into rankscope.principals (name, role, orgs) values (%s, 'operator', %s)", (name, [org]))
-        with visit(server, name, f"target={org}") as session:
+        with visit(server, name, f"target={org}&state=on") as session:
             session.run({session.run().widget("button", "Review 1 change").id: ("trigger_value", True)})
             reason, confirm = session.widget("text_area", "Reason"), session.widget("button", "Confirm 1 change")
             dialog = session.fragment_of("button", "Confirm 1 change")

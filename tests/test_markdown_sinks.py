@@ -20,9 +20,8 @@ FILES = sorted(file for room in ("pages", "controls") for file in (ROOT / room).
 REVIEWED: dict[str, dict[str, set[str]]] = {
     "sentences of our own errors and outcomes, which never quote": {
         "controls/corroboration/agreement.py": {"working.failure(task, params, where)"},
-        "controls/drift/pairs.py": {"outcome.sentence", "str(error)"},
-        "controls/drift/triage.py": {"outcome.sentence"},
-        "controls/flags/confirm.py": {"told.sentence"},
+        "controls/as_operator.py": {"outcome.sentence"},
+        "controls/drift/pairs.py": {"str(error)"},
         "controls/flags/history.py": {"error.sentence"},
         "controls/frame.py": {"loading.isolation_gap()", "store_state.store_name()"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
@@ -34,10 +33,11 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     },
     "labels and explanations that callers give as constants": {
         "controls/inspector/as_code.py": {"_listed(): words"},
+        "controls/as_operator.py": {"of"},
         "controls/drift/alert.py": {"side"},
         "controls/drift/filters.py": {"label"},
         "controls/drift/worklist.py": {"explained"},
-        "controls/health/head.py": {"label", "options"},
+        "controls/empty_messages.py": {"meanwhile"},
         "controls/health/change.py": {"ways"},
         "controls/impact/filters.py": {"label"},
         "controls/inspector/inspection.py": {"labels"},
@@ -58,13 +58,16 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift/reports.py": {"kept.label"},
         "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
         "controls/flags/changing.py": {
-            "_new_state(): as_state(NEW.draw(st.segmented_control, required=True))", "flag.default", "flag.description",
-            "flag.owner", "known.description", "known.effect(new)", "new",
+            "as_state(NEW.understood)", "flag.default", "flag.description", "flag.owner", "known.description",
+            "known.effect(new)", "known_flag(flag).effect(state)", "state",
         },
-        "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "state"},
+        "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "states"},
         "controls/flags/preview.py": {"failure(gate)"},
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
-        "controls/health/change.py": {"_also(): each.measure.label", "each.measure.label", "each.measure.todo"},
+        "controls/health/change.py": {
+            "_also(): each.measure.label", "_worse(): _also(): each.measure.label",
+            "_worse(): _bold(): each.measure.label", "each.measure.label", "each.measure.todo",
+        },
         "controls/health/advice.py": {"each.beside", "each.todo", "each.what"},  # looked at where made
         "controls/health/system.py": {"each.check.label", "each.check.todo"},
         "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
@@ -81,6 +84,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     },
     "numbers": {
         "controls/drift/head.py": {"here.judged"},
+        "controls/flags/changing.py": {"every"},
+        "controls/search.py": {"_count(): listed(told)"},  # kinds of things
         "controls/flags/history.py": {
             "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
         },
@@ -89,7 +94,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/health/runs.py": {"since(writers)"},
         "controls/health/system.py": {"shown(each.check, each.value)"},
         "controls/health/change.py": {
-            "_also(): passage(accepted)", "_also(): passage(each)", "change(each)", "passage(each)",
+            "_also(): passage(accepted)", "_also(): passage(each)", "_worse(): _also(): passage(accepted)",
+            "_worse(): _also(): passage(each)", "_worse(): _bold(): passage(each)", "_worse(): period", "change(each)",
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
@@ -113,14 +119,17 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_alarms(): trust.complete", "_alarms(): trust.repeated", "_alarms(): trust.retrievals",
             "_alarms(): trust.unusable", "trust.more",
         },
+        "controls/overview/summary.py": {
+            "_beside(): change(found).lstrip('▲▼= ')", "judged.get('accepted')", "judged.get('coverage')",
+        },
         "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},
     },
 }  # fmt: skip
 # Knobs are given the widget that draws them, and an outcome the box that suits it.
 HANDING_ON = {
     f"controls/{name}.py"
-    for name in ("corroboration/agreement", "drift/pairs", "drift/triage", "flags/changing", "flags/confirm",
-                 "flags/history", "knobs", "what_if/knobs")
+    for name in ("as_operator", "corroboration/agreement", "flags/changing", "flags/history", "knobs",
+                 "what_if/knobs")
 }  # fmt: skip
 
 

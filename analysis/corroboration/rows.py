@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from analysis.corroboration.vectors import Places
 
 BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
+CELLS = 150  # of the map, each way
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,14 @@ class Mark:
     cluster: str
 
 
-def marks(view: Clustered, places: Places, rows: Iterable[ClusterRow], most: int, cells: int = 150) -> list[Mark]:
+def marks(view: Clustered, places: Places, rows: Iterable[ClusterRow], most: int) -> list[Mark]:
     """Where the members of the given clusters lie, those in one cell of the map together; the first so many."""
     row_of = {row.number: row for row in rows}
     here = np.array([view.row_of.get(id_, -1) for id_ in places.ids], np.int64)
     number = np.where(here >= 0, view.clusters.cluster[here], -1) if len(here) else here
     found: dict[tuple[int, int, int], list[int]] = {}
     for at in np.flatnonzero(np.isin(number, list(row_of))).tolist():
-        cell = (int(number[at]), int(places.x[at] * cells), int(places.y[at] * cells))
+        cell = (int(number[at]), int(places.x[at] * CELLS), int(places.y[at] * CELLS))
         found.setdefault(cell, []).append(at)
     order = {each: place for place, each in enumerate(row_of)}
     drawn = sorted(found.items(), key=lambda item: (order[item[0][0]], -len(item[1]), item[0]))[:most]

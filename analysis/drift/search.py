@@ -83,6 +83,12 @@ class Searched:
         """How many alerts there are at this threshold, whether or not all of them are here."""
         return self.totals[self._place(threshold)]
 
+    @property
+    def agents(self) -> frozenset[str]:
+        """Whoever wrote a side of any of them."""
+        sides = (side for one in self.found for side in (one.older, one.newer))
+        return frozenset(side.agent_id for side in sides if side.agent_id)
+
     def _place(self, threshold: float) -> int:
         return max(bisect_right(self.steps, threshold) - 1, 0)
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from analysis.health.checks import CHECKS, Check
 from analysis.health.counts import Shares
-from analysis.intervals import wilson
+from analysis.intervals import newcombe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from analysis.intervals import Seen
+
 Meaning = Literal["worse", "better", "chance", "moved", "same", "present", "nothing"]
-Seen = tuple[int, int]  # a part, and the whole that it is of
 WHOLE = Shares()
 SAME = 0.0005  # a change of a share that three digits do not show
 UNKNOWN = 0.05  # of what a share is formed of; a past that is less known than this is not compared with
@@ -176,17 +176,8 @@ def is_chance(now: Seen, before: Seen) -> bool:
     """Whether the 95 % interval of the difference of two shares holds zero; of nothing seen, nothing can be told."""
     if not now[1] or not before[1]:
         return True
-    low, high = difference(now, before)
-    return low <= 0 <= high
-
-
-def difference(now: Seen, before: Seen) -> tuple[float, float]:
-    """Newcombe's 95 % interval of the difference of two shares: made of Wilson's, so it holds for few events too."""
-    one, other = wilson(*now), wilson(*before)
-    change = one.value - other.value
-    below = math.hypot(one.value - one.low, other.high - other.value)
-    above = math.hypot(one.high - one.value, other.value - other.low)
-    return change - below, change + above
+    found = newcombe(now, before)
+    return found.low <= 0 <= found.high
 
 
 def worst_first(found: Sequence[Compared]) -> list[Compared]:

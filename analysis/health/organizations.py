@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from analysis.health.change import Compared, Seen
+    from analysis.health.change import Compared
     from analysis.health.counts import Shares
+    from analysis.intervals import Seen
 
     Scores = npt.NDArray[np.float64]
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from analysis.replay.pool import REASONS
+from analysis.replay.realised import made_under
 from analysis.replay.replaying import Replayer
 from analysis.replay.settings import WhatIf
 from queries.engine import LIST
@@ -31,7 +32,8 @@ class FlipPreview:
     """The flag and what it would come to mean, then counts over the replayed retrievals of the window.
 
     ``as_of`` is when the log was read: a window of whole days may end later. ``reasons`` says how many of the logged
-    retrievals could not be replayed and why. ``rbo`` is None where none was.
+    retrievals could not be replayed and why. ``rbo`` is None where none was. ``present`` of those replayed were made
+    under what the flag amounts to now: where none was, nothing says what turning it would change.
     """
 
     org_id: str
@@ -42,6 +44,7 @@ class FlipPreview:
     as_of: str
     logged: int
     retrievals: int
+    present: int
     changed: int
     top_changed: int
     entered: int
@@ -79,7 +82,9 @@ def flag_flip(  # noqa: PLR0917 - a flag of an organization in a window
     else:
         effect = f"boost {_said(not now.boost)}"
         settings = WhatIf(boost=0.0) if now.boost else WhatIf(boost=SCALE, logged_boost_stays=True)
-    found = Replayer(store, scope).replay(settings)
+    replayer = Replayer(store, scope)
+    found = replayer.replay(settings)
+    is_on = not now.weighting if flag == WEIGHTING_OFF else now.boost
     return FlipPreview(
         org_id=org_id,
         flag=flag,
@@ -89,6 +94,7 @@ def flag_flip(  # noqa: PLR0917 - a flag of an organization in a window
         as_of=as_of.isoformat(),
         logged=found.coverage.logged,
         retrievals=found.coverage.replayed,
+        present=made_under(replayer.pool, flag, on=is_on),
         changed=found.changed,
         top_changed=found.top_changed,
         entered=found.entered,

@@ -42,7 +42,7 @@ class Fragility:
     nearest: tuple[Fragile, ...]
 
 
-def fragility(groups: Sequence[Replayed], names: Sequence[str], epsilon: float = EPSILON) -> Fragility | None:
+def fragility(groups: Sequence[Replayed], names: Sequence[str]) -> Fragility | None:
     """Flip distances in closed form, as ``ranking.flip_distance`` finds them; None where no order is by weight.
 
     A score is base times weight, so that a row comes level with another by ``(its score - the other's) / base``.
@@ -58,14 +58,14 @@ def fragility(groups: Sequence[Replayed], names: Sequence[str], epsilon: float =
         by_weight = True
         rows, upper, lower, change = distances(each)
         measured += len(rows)
-        near = np.flatnonzero(change < epsilon)
+        near = np.flatnonzero(change < EPSILON)
         fragile += len(near)
         for place in near[np.argsort(change[near], kind="stable")][:LISTED].tolist():
             row = int(rows[place])
             one, other = (id_text(bytes(each.group.id[row, side[place]])) for side in (upper, lower))
             found.append(Fragile(names[int(each.group.retrieval[row])], one, other, float(change[place])))
     listed = sorted(found, key=lambda one: (one.change, one.retrieval))[:LISTED]
-    return Fragility(epsilon, measured, fragile, tuple(listed)) if by_weight else None
+    return Fragility(EPSILON, measured, fragile, tuple(listed)) if by_weight else None
 
 
 def distances(found: Replayed) -> tuple[Whole, Whole, Whole, Scores]:

@@ -40,12 +40,13 @@ class Effects:
         )
 
 
-def overlap_of_ranks(before: Whole, after: Whole, p: float = PERSISTENCE) -> Scores:
+def overlap_of_ranks(before: Whole, after: Whole) -> Scores:
     """``ranking.rank_biased_overlap`` of every row's two permutations, by the depth at which both hold a candidate."""
     count, size = before.shape
     meets = np.maximum(before, after) + np.arange(count)[:, None] * size
     shared = np.bincount(meets.ravel(), minlength=count * size).reshape(count, size).cumsum(axis=1)
     depth = np.arange(1, size + 1)
+    p = PERSISTENCE
     found = (1 - p) / p * (shared / depth * p**depth).sum(axis=1) + p**size
     return np.where((before == after).all(axis=1), 1.0, found)  # the sum of their weights is 1 but for rounding
 
@@ -61,7 +62,7 @@ def tau_of_ranks(before: Whole, after: Whole) -> Scores:
     return tau
 
 
-def top_changed(before: Whole, after: Whole, k: int = TOP) -> Flags:
-    """Whether another set of candidates stands in the first ``k`` places."""
-    moved: Flags = ((before < k) != (after < k)).any(axis=1)
+def top_changed(before: Whole, after: Whole) -> Flags:
+    """Whether another set of candidates stands in the first ``TOP`` places."""
+    moved: Flags = ((before < TOP) != (after < TOP)).any(axis=1)
     return moved

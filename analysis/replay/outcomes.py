@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from analysis.intervals import FLOOR, middle, resampled
+from analysis.intervals import FLOOR, difference, resampled
 from queries.engine import AGGREGATE
 from queries.replay.outcomes import SwitchedSessions
 from queries.shape import log_shape
@@ -63,12 +63,17 @@ class Week:
 
 @dataclass(frozen=True)
 class NaturalExperiment:
-    """An organization that switched something once: outcomes before and after, and whether they moved before it did."""
+    """An organization that switched something once: outcomes before and after, and whether they moved before it did.
+
+    ``halves`` are the sessions of the first and the second half of the time before; ``before_it`` is their difference,
+    where both have enough.
+    """
 
     switched_at: str
     to: bool
     effect: Difference
-    before_it: Difference
+    halves: tuple[int, int]
+    before_it: Difference | None
     weeks: tuple[Week, ...]
     straddling: int
 
@@ -121,12 +126,14 @@ def switched(found: SessionEndings, what: str) -> Switched:
             f"Collecting data: {cut} sessions before the switch and {len(on) - cut} after, {FLOOR} each are needed.",
         )
     middle = int(np.searchsorted(at[:cut], (at[0] + at[cut - 1]) // 2, side="right"))
+    enough = min(middle, cut - middle) >= FLOOR
     return Switched(
         NaturalExperiment(
             switched_at=_moment(int(at[cut])),
             to=bool(on[cut]),
             effect=_difference(accepted[:cut], accepted[cut:]),
-            before_it=_difference(accepted[:middle], accepted[middle:cut]),
+            halves=(middle, cut - middle),
+            before_it=_difference(accepted[:middle], accepted[middle:cut]) if enough else None,
             weeks=_weeks(at, on, accepted, int(at[cut])),
             straddling=int((~clear).sum()),
         ),
@@ -137,7 +144,8 @@ def switched(found: SessionEndings, what: str) -> Switched:
 def _difference(earlier: Flags, later: Flags) -> Difference:
     one, other = (Share(len(side), int(side.sum())) for side in (earlier, later))
     first, second = resampled(*((side.accepted, side.sessions - side.accepted) for side in (one, other)))
-    found = middle(float(later.mean() - earlier.mean()), second[:, 0] - first[:, 0])
+    before, now = ((side.accepted, side.sessions) for side in (one, other))
+    found = difference(now, before, second[:, 0] - first[:, 0])
     return Difference(one, other, found.value, found.low, found.high)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.intervals import FLOOR, Z
+from analysis.intervals import FLOOR, Interval, Z, wilson
 from analysis.replay.replaying import Replayer, effects_of
 from queries.engine import AGGREGATE
 from queries.replay.outcomes import EndedSessions
@@ -112,20 +112,29 @@ def reweighted(store: Store, scope: Scope, settings: WhatIf) -> Reweighted:
 
 
 def snips(weights: Scores, accepted: Flags, left_out: int = 0) -> Estimate:
-    """The self-normalised estimate of sessions with these weights, some of them above 0; its error is linearised."""
+    """The self-normalised estimate of sessions with these weights, some of them above 0; its error is linearised.
+
+    Where all or none of the sessions that count were accepted that error is none, and Wilson's interval of as many as
+    they weigh stands for it.
+    """
     kept = np.minimum(weights, CLIP)
     total, matching = kept.sum(), int((weights > 0).sum())
     share = float((kept * accepted).sum() / total)
-    error = float(np.sqrt((kept**2 * (accepted - share) ** 2).sum()) / total)
+    effective = float(total**2 / (kept**2).sum())
+    half = Z * float(np.sqrt((kept**2 * (accepted - share) ** 2).sum()) / total)
+    sure = len(set(accepted[weights > 0].tolist())) == 1
+    around = (
+        wilson(share * effective, effective) if sure else Interval(share, max(share - half, 0), min(share + half, 1))
+    )
     return Estimate(
         sessions=len(weights),
         left_out=left_out,
         matching=matching,
         was=float(accepted.mean()),
         accepted=share,
-        low=max(share - Z * error, 0.0),
-        high=min(share + Z * error, 1.0),
-        effective=float(total**2 / (kept**2).sum()),
+        low=around.low,
+        high=around.high,
+        effective=effective,
         largest=float(weights.max()),
         clipped=float((weights > CLIP).sum() / matching),
         mean=float(weights.mean()),

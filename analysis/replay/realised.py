@@ -12,6 +12,7 @@ from ranking.corroboration import SCALE
 from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
+    from analysis.replay.pool import Pool
     from queries.engine import Store
     from queries.flags.registry import State
     from queries.scope import Scope
@@ -49,10 +50,7 @@ def realised(store: Store, scope: Scope, flag: str, old: State, new: State) -> R
         return None
     replayer = Replayer(store, scope)
     found = replayer.replay(_as_before(flag, on=known.is_on(old)))
-    obeyed = 0
-    for group in replayer.pool.groups:
-        logged = ~group.weighting if flag == WEIGHTING_OFF else group.boosted
-        obeyed += int((logged == known.is_on(new)).sum())
+    obeyed = made_under(replayer.pool, flag, on=known.is_on(new))
     return Realised(
         logged=found.coverage.logged,
         retrievals=found.coverage.replayed,
@@ -63,6 +61,12 @@ def realised(store: Store, scope: Scope, flag: str, old: State, new: State) -> R
         left=found.left,
         rbo=found.rbo,
     )
+
+
+def made_under(pool: Pool, flag: str, *, on: bool) -> int:
+    """How many of the retrievals that can be replayed were logged with the flag on, or off."""
+    logged = ((~group.weighting if flag == WEIGHTING_OFF else group.boosted) for group in pool.groups)
+    return sum(int((each == on).sum()) for each in logged)
 
 
 def _as_before(flag: str, *, on: bool) -> WhatIf:

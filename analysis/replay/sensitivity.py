@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.replay.replaying import Replayer, effects_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from analysis.replay.pool import Coverage
     from analysis.replay.settings import WhatIf
@@ -50,26 +50,21 @@ def sensitivity_map(
     scope: Scope,
     settings: WhatIf,
     report: Callable[[int, int, str], None] = lambda *_: None,
-    *,
-    lambdas: Sequence[float | None] = LAMBDAS,
-    boosts: Sequence[float | None] = BOOSTS,
 ) -> SensitivityMap:
     """The map around settings whose own λ and boost do not matter; the log is read once for all cells."""
-    steps = len(lambdas) * len(boosts)
+    steps = len(LAMBDAS) * len(BOOSTS)
     report(0, steps, "reading the log")
     replayer = Replayer(store, scope)
     cells: list[Cell] = []
-    coverage: Coverage | None = None
-    for boost in boosts:
-        for lam in lambdas:
+    covered: list[Coverage] = []
+    for boost in BOOSTS:
+        for lam in LAMBDAS:
             report(len(cells), steps, "replaying the retrievals")
             groups = list(replayer.under(replace(settings, lam=lam, boost=boost)))
-            effects, covered = effects_of(groups), replayer.coverage(groups)
-            coverage = covered if coverage is None or covered.replayed < coverage.replayed else coverage
+            effects = effects_of(groups)
+            covered.append(replayer.coverage(groups))
             count = len(effects.retrieval)
             flips = 100 * float((effects.entered + effects.left).sum()) / count if count else None
             kept = 1 - float(effects.top_changed.mean()) if count else None
             cells.append(Cell(lam, boost, flips, kept))
-    if coverage is None:
-        raise ValueError("a map has a cell at least; found none")
-    return SensitivityMap(tuple(lambdas), tuple(boosts), tuple(cells), coverage)
+    return SensitivityMap(LAMBDAS, BOOSTS, tuple(cells), min(covered, key=lambda each: each.replayed))

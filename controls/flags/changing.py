@@ -25,15 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from controls.flags.states import Organization
+    from analysis.flags import Organization
     from controls.view import View
-    from queries.flags.registry import State
 
 MOST = 25  # organizations of one change: each is previewed, confirmed by name and reported
 WINDOWS = ("7d", "30d")
 LONGEST_STALE = range(1, 3651)
 FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
-NEW = Knob("state", "New state", STATES, "on")  # not "to", which is the last day of a window
+NEW = Knob("state", "New state", STATES, "")  # none is proposed; not "to", which is the last day of a window
 WINDOW = Knob("days", "Preview on the last", WINDOWS, "7d")
 STALE, STALE_LABEL = "stale", "Stale after days"
 
@@ -54,12 +53,12 @@ def ignored() -> list[str]:
     return [*knobs.ignored((FLAG, NEW, WINDOW)), *not_understood({STALE: (STALE_LABEL, _said_age())})]
 
 
-def figures(found: list[Organization], as_of: datetime) -> None:
-    """How many flags are set, and how many of them need someone to look."""
+def figures(found: list[Organization], every: int, as_of: datetime) -> None:
+    """How many flags are set, and how many of them need someone to look; of as many organizations as were read."""
     st.markdown(f":small[:gray[as of {as_of:%H:%M:%S} UTC · read from the store with every run]]")
     cells = [cell for org in found for cell in org.cells.values()]
     shown = (
-        ("Organizations", len(found), glossary.ORGANIZATIONS),
+        ("Organizations", every, glossary.ORGANIZATIONS),
         ("Overrides", sum(cell.state != "absent" for cell in cells), glossary.OVERRIDES),
         ("Stale", sum(cell.stale for cell in cells), glossary.STALE),
         ("Set outside", sum(cell.outside for cell in cells), glossary.SET_OUTSIDE),
@@ -78,6 +77,8 @@ def figures(found: list[Organization], as_of: datetime) -> None:
             help=glossary.STALE,
             width=160,
         )
+    if every > len(found):
+        flag_messages.not_all_organizations(len(found), every)
 
 
 def _age_picked() -> None:
@@ -130,21 +131,25 @@ def change(found: list[Organization], view: View) -> None:
         flag_messages.flags_need_an_operator()
         return
     if not may_write():
-        messages.read_only_store()
+        flag_messages.read_only_store()
         return
     st.subheader("Change a flag")
     targets = _targets(found)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         flag = FLAG.draw(st.segmented_control, required=True)
-        new = _new_state(targets, flag)
+        NEW.draw(st.segmented_control, format_func=lambda state: f"{state}: {known_flag(flag).effect(state)}")
         days = int(WINDOW.draw(st.segmented_control, required=True).removesuffix("d"))
     known = known_flag(flag)
-    if new is None:
-        flag_messages.choose_another_state(known, len(targets), as_state(NEW.default))
+    if NEW.understood is None:
+        flag_messages.choose_a_state(known, {org.cells[flag].state for org in targets if org.malformed is None})
+        _left_out(targets)
         return
+    new = as_state(NEW.understood)
     st.caption(f"{known.description} Set to {new}, it means: {known.effect(new)}.")
     changing = [org for org in targets if org.malformed is None and org.cells[flag].state != new]
-    _left_out(targets, flag, new)
+    _left_out(targets)
+    if already := sum(org.malformed is None for org in targets) - len(changing):
+        st.caption(f"{messages.counted(already, 'organization')} chosen: already {new}, nothing to change.")
     if not changing:
         return
     foreseen = previews(view.principal.reach, changing, flag, new, days)
@@ -157,15 +162,6 @@ def change(found: list[Organization], view: View) -> None:
             for org in changing
         ]
         confirm(staged, days)
-
-
-def _new_state(targets: list[Organization], flag: str) -> State | None:
-    """The state to change to; none is proposed where all that are chosen have the one that is silent."""
-    idle = bool(targets) and all(org.malformed is None and org.cells[flag].state == NEW.default for org in targets)
-    if idle and NEW.understood is None:
-        NEW.draw(st.segmented_control, chosen=False)
-        return None
-    return as_state(NEW.draw(st.segmented_control, required=True))
 
 
 def _targets(found: list[Organization]) -> list[Organization]:
@@ -200,7 +196,7 @@ def _named() -> list[str]:
 
 
 def _picked() -> None:
-    _say(st.session_state["pick_target"])
+    say(target=st.session_state["pick_target"][:MOST])
 
 
 def _rows_chosen(key: str, ids: tuple[str, ...]) -> Callable[[], None]:
@@ -208,24 +204,14 @@ def _rows_chosen(key: str, ids: tuple[str, ...]) -> Callable[[], None]:
 
     def chosen() -> None:
         rows = st.session_state[key]["selection"]["rows"]
-        _say([ids[row] for row in rows if 0 <= row < len(ids)])
+        say(target=[ids[row] for row in rows if 0 <= row < len(ids)][:MOST])
 
     return chosen
 
 
-def _say(targets: list[str]) -> None:
-    if targets:
-        st.query_params["target"] = targets[:MOST]
-    else:
-        st.query_params.pop("target", None)
-
-
-def _left_out(targets: list[Organization], flag: str, new: State) -> None:
+def _left_out(targets: list[Organization]) -> None:
     if not targets:
         flag_messages.choose_an_organization()
     unreadable = sum(org.malformed is not None for org in targets)
     if unreadable:
         flag_messages.unreadable_flags(unreadable)
-    already = sum(org.malformed is None and org.cells[flag].state == new for org in targets)
-    if already:
-        st.caption(f"{messages.counted(already, 'organization')} chosen: already {new}, nothing to change.")

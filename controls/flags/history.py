@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -22,8 +21,8 @@ from controls.knobs import Knob
 from controls.loading import ask_now, may_write, realised_flips
 from controls.opening import choose_to_open
 from queries.errors import StoreError
-from queries.flags.history import PAGE, FlagHistory, OpenedChange
-from queries.flags.registry import NAMES
+from queries.flags.history import PAGE, FileCut, FlagHistory, OpenedChange
+from queries.flags.registry import NAMES, as_state, known_flag
 from queries.scope import Reach, Scope, is_storable
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def history(view: View) -> None:
     whole = FlagHistory(view.scope, asked.flag, asked.words, size=MOST)
     chosen = {"org": view.scope.org, "flag": asked.flag, "words": asked.words}
     download_buttons(Export(whole, "flag-changes", chosen), view.principal, key="flag_export")
-    if len(frame) > PAGE and not ask_now(replace(whole, size=1, skip=MOST)).frames[0].empty:
+    if len(frame) > PAGE and not ask_now(FileCut(whole)).frames[0].empty:
         flag_messages.file_is_cut(MOST)
     if not _by_link():
         _opened(view)
@@ -94,11 +93,12 @@ def _table(shown: pd.DataFrame) -> None:
             "at": shown["changed_at"],
             "organization": shown["name"],
             "change": shown["old"] + " → " + shown["new"],
+            "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
             "reason": shown["reason"].str.slice(0, 300),
             "actor": shown["actor"],
-            "flag": shown["flag"],
             "note": [_note(*each) for each in zip(shown["reverts_id"], shown["reverted_by"], strict=True)],
             "id": shown["id"],
+            "flag": shown["flag"],
         }
     )
     labels = {
@@ -121,13 +121,19 @@ def _table(shown: pd.DataFrame) -> None:
             "at": st.column_config.DatetimeColumn("When (UTC)", width=140, format="YYYY-MM-DD HH:mm:ss"),
             "organization": st.column_config.TextColumn("Organization", width=135),
             "change": st.column_config.TextColumn("Old → new", width=95),
-            "reason": st.column_config.TextColumn("Reason", width=235),
+            "means": st.column_config.TextColumn("Means", width=110),
+            "reason": st.column_config.TextColumn("Reason", width=330),
             "actor": st.column_config.TextColumn("By", width=85),
-            "flag": st.column_config.TextColumn("Flag", width=190),
             "note": st.column_config.TextColumn("Note", width=105),
             "id": st.column_config.NumberColumn("Change", width=65, format="%d"),
+            "flag": st.column_config.TextColumn("Flag", width=190),
         },
     )
+
+
+def _means(flag: str, new: str) -> str:
+    """What the new state came to; a flag of other days may not be known any more."""
+    return known_flag(flag).effect(as_state(new)) if flag in NAMES else messages.MISSING
 
 
 def _note(reverts: Any, reverted_by: Any) -> str:  # noqa: ANN401 - a number or a missing one
@@ -169,9 +175,9 @@ def _opened(view: View) -> None:
     _predicted_and_realised(entry)
     newest = entry["next_at"] is None and entry["reverted_by"] is None
     if view.principal.may("operator") and may_write():
-        if not newest:
+        if not newest and entry["reverted_by"] is None:
             st.caption("It cannot be reverted: the flag was changed again since.")
-        elif st.button("Revert this change", key="revert", icon=":material/undo:"):
+        elif newest and st.button("Revert this change", key="revert", icon=":material/undo:"):
             way = (entry["new"], entry["old"])
             told = foresee(view.principal.reach, entry["org_id"], entry["flag"], way, REVERT_DAYS)
             back = (entry["org_id"], entry["name"], entry["flag"], *way, uuid4(), told.figures, int(entry["id"]))
@@ -210,8 +216,12 @@ def _predicted_and_realised(entry: dict[str, Any]) -> None:
     if came is not None and came.retrievals:
         obeyed = messages.percent(came.obeyed, came.retrievals)
         st.caption(f"{obeyed} of the retrievals since were logged under the new state.")
-    elif came is not None:
+    elif came is not None and entry["next_at"] is None:
         st.caption("Collecting data: no retrieval that can be replayed was logged since the change.")
+    elif came is not None:
+        st.caption(
+            f"It held for {messages.lasting(until - since)}; no retrieval that can be replayed was logged meanwhile."
+        )
 
 
 def _id(name: str) -> int | None:

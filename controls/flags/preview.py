@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corroboration.shadow import gates_of_ranks
+from analysis.replay.sensitivity import SAFE
 from controls import glossary, working
 from controls.corroboration.gates import failure
 from controls.loading import flip_preview
@@ -21,9 +22,9 @@ from queries.scope import Scope
 from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from controls.flags.states import Organization
+    from analysis.flags import Organization
     from queries.flags.registry import State
     from queries.scope import Reach
 
@@ -32,6 +33,7 @@ FEW = 3  # organizations whose previews a page makes itself; more are the worker
 KEPT = 300  # seconds
 MEANWHILE = "no preview: the flag was changed meanwhile"
 SAME = "means the same: no effect on ranking"
+UNTRIED = "none of these retrievals was made under the present state: the effect of leaving it is unknown"
 
 
 @dataclass(frozen=True)
@@ -124,15 +126,18 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         },
     )
     st.caption(glossary.FLAG_PREVIEW)
-    link_to_verdict(flag, new, {org.id: found[org.id].figures for org in orgs}, days)
+    judge(flag, new, {org.id: found[org.id].figures for org in orgs}, days)
 
 
-def link_to_verdict(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None], days: int) -> None:
+def judge(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None], days: int) -> None:
     """What the preview says of go or no-go and the way to all of it: for the boost, switched on for one organization.
+
+    Of any other change, whether it is a large one.
 
     ``foreseen`` has the figures of each organization that is changed.
     """
     if flag != BOOST_ON or new != "on" or len(foreseen) != 1:
+        _say_size(foreseen.values())
         return
     ((org, figures),) = foreseen.items()
     _say_gates(figures)
@@ -146,17 +151,35 @@ def link_to_verdict(flag: str, new: State, foreseen: Mapping[str, Mapping[str, A
 
 def _say_gates(figures: Mapping[str, Any] | None) -> None:
     """Three of the five gates are measured by the preview itself; where one of them fails, that decides."""
-    if figures is None or not figures["retrievals"]:
+    if figures is None or not figures["retrievals"] or _untried(figures):
         return
     found = gates_of_ranks(figures["retrievals"], figures["entered"] + figures["left"], figures["top_changed"])
-    failed = "; ".join(failure(gate) for gate in found if gate.holds is False)
+    failed = [failure(gate) for gate in found if gate.holds is False]
     if failed:
-        st.warning(f"No-go on these days. Failed gates: {failed}.", icon=":material/block:")
+        st.warning(
+            f"No-go on these days: of the {len(found)} gates that a preview measures, {len(failed)} "
+            f"{'fails' if len(failed) == 1 else 'fail'}: {'; '.join(failed)}. Below are all of them.",
+            icon=":material/block:",
+        )
     else:
         st.caption(
-            "The gates that this preview measures hold: enough retrievals, flips, top 5 kept. Who only repeats or is "
-            "disputed among the boosted decides."
+            f"The {len(found)} gates that a preview measures hold: enough retrievals, flips, top 5 kept. Who only "
+            "repeats or is disputed among the boosted decides."
         )
+
+
+def _say_size(told: Collection[Mapping[str, Any] | None]) -> None:
+    """A change that alters more than a boost may alter is large, whichever flag makes it."""
+    known = [each for each in told if each is not None and each["retrievals"] and not _untried(each)]
+    large = [each for each in known if each["top_changed"] > (1 - SAFE) * each["retrievals"]]
+    if not large:
+        return
+    one = len(told) == 1
+    share = percent(large[0]["top_changed"], large[0]["retrievals"]) if one else f"more than {100 * (1 - SAFE):.0f} %"
+    where = "" if one else f" in {number(len(large))} of {number(len(told))} organizations"
+    st.warning(
+        f"A large change: {share} of the retrievals would begin with another top 5{where}.", icon=":material/swap_vert:"
+    )
 
 
 def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
@@ -164,13 +187,20 @@ def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
     if figures is None or "retrievals" not in figures:
         return dict.fromkeys(("replayed", "top", "flips", "per_100", "rbo"), MISSING)
     replayed, flips = figures["retrievals"], figures["entered"] + figures["left"]
-    return {
-        "replayed": f"{number(replayed)} of {number(figures['logged'])}",
+    counted = {"replayed": f"{number(replayed)} of {number(figures['logged'])}"}
+    if _untried(figures):
+        return counted | dict.fromkeys(("top", "flips", "per_100", "rbo"), MISSING)
+    return counted | {
         "top": percent(figures["top_changed"], replayed),
         "flips": number(flips) if replayed else MISSING,
         "per_100": digits(100 * flips / replayed if replayed else None),
         "rbo": MISSING if figures["rbo"] is None else f"{figures['rbo']:.3f}",
     }
+
+
+def _untried(figures: Mapping[str, Any]) -> bool:
+    """Whether the log knows nothing of the present state; an older audit does not say, nor does what was realised."""
+    return bool(figures["retrievals"]) and figures.get("present") == 0
 
 
 def note(figures: Mapping[str, Any] | None) -> str:
@@ -179,12 +209,16 @@ def note(figures: Mapping[str, Any] | None) -> str:
         return ""
     if not figures["logged"]:
         return "nothing was logged in these days: the effect is unknown"
+    if _untried(figures):
+        return UNTRIED
     return "; ".join(f"{number(count)} not replayed: {reason}" for reason, count in figures["reasons"] if count)
 
 
 def in_a_line(figures: Mapping[str, Any] | None) -> str:
     """A preview in one line, for the list that is confirmed."""
     told = in_figures(figures)
+    if figures is not None and _untried(figures):
+        return f"Preview: {UNTRIED}"
     if told["per_100"] == MISSING:
         return "Effect on ranking: none, or unknown"
     return f"Preview: {told['per_100']} flips per 100 retrievals, top 5 changed in {told['top']}"

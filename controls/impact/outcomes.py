@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 SIDES = ("feedback changed the block", "feedback kept the block")
 CAVEAT = (
-    f"Bars are shares of sessions with an outcome; whiskers hold the middle 95 % of {DRAWS:,} draws of whole sessions. "
+    f"Bars are shares of sessions with an outcome; whiskers hold the middle 95 % of {DRAWS:,} draws of whole sessions, "
+    "or are Wilson's interval (Newcombe's of a difference) where all or none ended so. "
     "This compares, it does not explain: feedback changes the block where observations have a history, "
     "and such sessions differ in more than that."
 )

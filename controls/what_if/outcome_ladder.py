@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from analysis.intervals import FLOOR
 from charts.flips import around_the_switch
 from charts.look import QUIET
 from controls import glossary
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from analysis.replay.pool import Coverage
     from analysis.replay.propensity import Estimate, Reweighted
 
+INTERVALS = "Intervals resample whole sessions, or are Newcombe's where all or none of a side were accepted."
 TRIED = 0.8  # mean weight, which is 1 but for chance where all that is asked for could have been tried
 
 
@@ -55,7 +57,6 @@ def _switched(found: Switched, what: str) -> None:
 
 
 def _experiment(found: NaturalExperiment, what: str) -> None:
-    moved, before = found.effect, found.before_it
     st.plotly_chart(
         around_the_switch(
             pd.DataFrame([vars(week) for week in found.weeks]),
@@ -66,11 +67,23 @@ def _experiment(found: NaturalExperiment, what: str) -> None:
         config=QUIET,
         alt=f"Share of accepted sessions by week, before and after {what} was switched",
     )
-    trending = before.low > 0 or before.high < 0
     st.caption(
-        f"{_sides(moved)}. Pre-trend, second against first half of the time before: {_points(before)}"
-        + (": **it was moving already, so the switch need not be the cause.**" if trending else ", no clear trend.")
-        + " Intervals resample whole sessions. Whatever else changed at that time is in the difference too."
+        f"{_sides(found.effect)}. {_pre_trend(found)} {INTERVALS} Whatever else changed at that time is in the "
+        "difference too."
+    )
+
+
+def _pre_trend(found: NaturalExperiment) -> str:
+    before = found.before_it
+    if before is None:
+        first, second = found.halves
+        return (
+            f"No pre-trend can be told: {counted(first, 'session')} in the first half of the time before and "
+            f"{number(second)} in the second, {FLOOR} each are needed."
+        )
+    trending = before.low > 0 or before.high < 0
+    return f"Pre-trend, second against first half of the time before: {_points(before)}" + (
+        ": **it was moving already, so the switch need not be the cause.**" if trending else ", no clear trend."
     )
 
 

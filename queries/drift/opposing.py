@@ -102,7 +102,8 @@ class SetPairs:
 
     def made(self, connection: Connection) -> PairsEntry | None:
         """The audit row of this request."""
-        return _one(connection, _entries().where(audit.c.request_id == self.request_id))
+        mine = (audit.c.org_id == self.org_id, audit.c.request_id == self.request_id)
+        return _one(connection, _entries().where(*mine))
 
     def is_mine(self, entry: PairsEntry) -> bool:
         """Whether that row leads to these pairs."""
@@ -138,6 +139,13 @@ def _entries() -> Select[Any]:
 def _one(connection: Connection, statement: Select[Any]) -> PairsEntry | None:
     row = connection.execute(statement).one_or_none()
     return None if row is None else PairsEntry(*row)
+
+
+def last_set(connection: Connection, org_id: str) -> tuple[str, datetime] | None:
+    """Who set the organization's pairs, and when, as the pairs themselves say; none where the defaults hold."""
+    newest = select(table.c.changed_by, table.c.changed_at).where(table.c.org_id == org_id)
+    row = connection.execute(newest.order_by(table.c.changed_at.desc(), table.c.changed_by).limit(1)).one_or_none()
+    return None if row is None else (row.changed_by, row.changed_at)
 
 
 def last_change(connection: Connection, org_id: str) -> PairsEntry | None:

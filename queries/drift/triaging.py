@@ -86,7 +86,8 @@ class SetTriage:
 
     def made(self, connection: Connection) -> TriageEntry | None:
         """The event of this request."""
-        return _one(connection, _entries().where(events.c.request_id == self.request_id))
+        mine = (events.c.org_id == self.org_id, events.c.request_id == self.request_id)
+        return _one(connection, _entries().where(*mine))
 
     def is_mine(self, entry: TriageEntry) -> bool:
         """Whether that event is about this alert and leads to this state."""

@@ -74,7 +74,7 @@ class SetFlag:
 
     def made(self, connection: Connection) -> FlagEntry | None:
         """The audit row of this request."""
-        return entry_of_request(connection, self.request_id)
+        return entry_of_request(connection, self.org_id, self.request_id)
 
     def is_mine(self, entry: FlagEntry) -> bool:
         """Whether that row is about this flag and leads to this state."""

@@ -54,9 +54,9 @@ def _one(connection: Connection, statement: Select[Any]) -> FlagEntry | None:
     return None if row is None else FlagEntry(*row)
 
 
-def entry_of_request(connection: Connection, request_id: UUID) -> FlagEntry | None:
-    """The change that a request made, if it made one."""
-    return _one(connection, _entries().where(audit.c.request_id == request_id))
+def entry_of_request(connection: Connection, org_id: str, request_id: UUID) -> FlagEntry | None:
+    """The change that a request made in an organization, if it made one."""
+    return _one(connection, _entries().where(audit.c.org_id == org_id, audit.c.request_id == request_id))
 
 
 def entry_of_id(connection: Connection, org_id: str, entry_id: int) -> FlagEntry | None:

@@ -38,7 +38,7 @@ PAGES = {
     "inspector": f"/inspector?{INSPECTED}",
     "observation": f"/inspector?{urlencode({'org': 'org_tidewater', 'q': 'how often the embargo exporter sends'})}",
     "what-if": "/what_if?org=org_tidewater&window=30d&boost=0.2",
-    "feature-flags": "/feature_flags?target=org_tidewater&days=30d",
+    "feature-flags": "/feature_flags?target=org_tidewater&state=on&days=30d",
     "corroboration": "/corroboration?org=org_tidewater",
     "feedback-impact": "/feedback_impact?org=org_tidewater",
     "feedback-impact-retrieval": "/feedback_impact?org=org_tidewater",

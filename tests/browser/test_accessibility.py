@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.conftest import Cluster
 
 # states of a page that its address alone does not show: the page, and the button that leads there
-ASKED = {"flag-review": ("/feature_flags?target=org_tidewater", "Review 1 change")}
+ASKED = {"flag-review": ("/feature_flags?target=org_tidewater&state=on", "Review 1 change")}
 EMPTY = "org_empty"
 PARTS = {f"health-{part}": f"/health?part={part}" for part in ("top", "budget", "coverage", "runs", "system")}
 PANELS = {f"inspector-{panel}": f"/inspector?{INSPECTED}&show={panel}" for panel in ("block", "compare", "why", "pins")}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.long
 def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, flags_server: AppServer, keeper: Owner) -> None:
-    page = visit.open(f"{flags_server.url}/feature_flags?target=org_a")
+    page = visit.open(f"{flags_server.url}/feature_flags?target=org_a&state=on")
     review(visit)
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("Acme · org_a")).to_be_visible()
@@ -39,6 +39,7 @@ def test_a_change_with_its_preview_from_link_to_audit(visit: Visit, flags_server
     assert live_and_audited(keeper, "org_a") == ("absent", None)
     confirm(page, "![x](http://127.0.0.1:9/beacon) drift")
     told(page, "The flag was changed.")
+    expect(page).not_to_have_url(re.compile("state="))  # what was made is proposed no more
     assert live_and_audited(keeper, "org_a") == ("on", "on")
     assert '"theirs": 1' in (features_text(keeper, "org_a") or "")
     row = keeper.execute("select preview, reason, source from rankscope.flag_changes where org_id = 'org_a'").fetchone()
@@ -57,7 +58,7 @@ def test_a_second_tab_that_shows_an_old_state_is_told_who_changed_it(
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     first, second = Visit(context), Visit(context)
     for tab in (first, second):
-        tab.open(f"{flags_server.url}/feature_flags?target=org_b")
+        tab.open(f"{flags_server.url}/feature_flags?target=org_b&state=on")
         review(tab)
     confirm(first.page, "I was first")
     told(first.page, "The flag was changed.")
@@ -71,7 +72,7 @@ def test_a_second_tab_that_shows_an_old_state_is_told_who_changed_it(
 @pytest.mark.long
 def test_a_double_click_is_one_change(visit: Visit, flags_server: AppServer, keeper: Owner) -> None:
     """FLG-4."""
-    page = visit.open(f"{flags_server.url}/feature_flags?target=org_c")
+    page = visit.open(f"{flags_server.url}/feature_flags?target=org_c&state=on")
     review(visit)
     confirm(page, "twice", twice=True)
     told(page, "The flag was changed.")
@@ -94,7 +95,7 @@ def test_a_connection_cut_while_the_change_is_made_is_one_change_and_told(
         routes.append((client, client.connect_to_server()))
 
     visit.page.route_web_socket(re.compile("_stcore/stream"), pass_on)
-    page = visit.open(f"{flags_server.url}/feature_flags?target=org_e")
+    page = visit.open(f"{flags_server.url}/feature_flags?target=org_e&state=on")
     review(visit)
     with psycopg.connect(cluster.plain_url("postgres", database)) as holder:
         holder.execute("select 1 from organizations where id = 'org_e' for update")
@@ -123,8 +124,8 @@ def test_a_connection_cut_while_the_change_is_made_is_one_change_and_told(
 @pytest.mark.long
 def test_back_and_forward_make_nothing_again(visit: Visit, flags_server: AppServer, keeper: Owner) -> None:
     """FLG-4: also from the page that comes after, and with the confirm open."""
-    page = visit.open(f"{flags_server.url}/feature_flags?target=org_f")
-    page.get_by_label("New state").get_by_text("off", exact=True).click()
+    page = visit.open(f"{flags_server.url}/feature_flags?target=org_f&state=on")
+    page.get_by_label("New state").get_by_text(re.compile("^off:")).click()
     expect(page).to_have_url(re.compile("state=off"))
     review(visit)
     page.go_back()
@@ -149,7 +150,7 @@ def test_back_and_forward_make_nothing_again(visit: Visit, flags_server: AppServ
 def test_several_organizations_in_one_confirm_each_reported(
     visit: Visit, flags_server: AppServer, keeper: Owner
 ) -> None:
-    page = visit.open(f"{flags_server.url}/feature_flags?target=org_a&target=org_d&target=org_m&flag={BOOST}")
+    page = visit.open(f"{flags_server.url}/feature_flags?target=org_a&target=org_d&target=org_m&flag={BOOST}&state=on")
     expect(page.get_by_text("1 chosen organization without a valid flag object.")).to_be_visible()
     review(visit)
     keeper.execute(
@@ -201,7 +202,9 @@ def test_hostile_names_keys_and_reasons_run_nothing_and_call_nobody(
         assert row
         entry = row[0]
         targets = [*targets, org][-25:]
-    page = visit.open(f"{flags_server.url}/feature_flags?{urlencode({'target': targets, 'change': entry}, doseq=True)}")
+    page = visit.open(
+        f"{flags_server.url}/feature_flags?{urlencode({'target': targets, 'state': 'on', 'change': entry}, doseq=True)}"
+    )
     unfold(page, "Keys that Rankscope does not know")
     open_list(page, "Organizations")
     close_list(page)
@@ -227,7 +230,7 @@ def test_themes_and_widths_fit(browser: Browser, flags_server: AppServer, scheme
         viewport={"width": width, "height": 900}, color_scheme="dark" if scheme == "dark" else "light"
     )
     visit = Visit(context)
-    page = visit.open(f"{flags_server.url}/feature_flags?target=org_d")
+    page = visit.open(f"{flags_server.url}/feature_flags?target=org_d&state=on")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert visit.foreign_requests(flags_server.url) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -139,10 +140,10 @@ class TestContradictions:
         kinds = {pair.kind for story in stories for pair in story.traps}
         assert kinds == {"clock", "numeral", "unit", "word_order", "tense", "detail", "environment", "plan"}
 
-    def test_precision_recall_and_no_trap(self, stories: list[Story]) -> None:
+    def test_all_but_eight_are_found_no_trap_and_nothing_else(self, stories: list[Story]) -> None:
         planted, traps = (
             {
-                frozenset((story.id(pair.older), story.id(pair.newer)))
+                frozenset((story.id(pair.older), story.id(pair.newer))): pair.kind
                 for story in stories
                 for pair in getattr(story, name)
             }
@@ -153,8 +154,9 @@ class TestContradictions:
             detected = ranking.detect_contradictions(columns(placed), now=np.datetime64(NOW.replace(tzinfo=None)))
             found |= {frozenset((each.older, each.newer)) for each in detected}
         assert found.isdisjoint(traps)
-        assert len(found & planted) / len(found) >= 0.95
-        assert len(found & planted) / len(planted) >= 0.85
+        assert found <= planted.keys()
+        missed = Counter(planted[pair] for pair in planted.keys() - found)
+        assert missed == {"value": 5, "negation": 2, "opposition": 1}  # the eight that docs/operating.md names
 
 
 class TestReplay:

@@ -75,7 +75,7 @@ def test_a_store_that_is_only_read_says_what_would_switch_writing_on(address: st
 @pytest.mark.usefixtures("_writing")
 class TestChange:
     def test_a_pick_is_previewed_and_nothing_is_made_before_the_confirm(self, address: str, owner: Owner) -> None:
-        with application(address, target="org_a") as test:
+        with application(address, target="org_a", state="on") as test:
             opened(test)
             preview = test.dataframe[1].value.iloc[0]
             assert (preview["change"], preview["replayed"], preview["top"]) == ("absent → on", "4 of 4", "100 %")
@@ -92,7 +92,7 @@ class TestChange:
 
     def test_the_last_step_leads_to_go_or_no_go_where_the_boost_is_switched_on(self, address: str) -> None:
         for flag, ways in ((BOOST, 2), (WEIGHTING, 0)):  # below the preview and in the last step
-            with application(address, target="org_a", flag=flag) as test:
+            with application(address, target="org_a", flag=flag, state="on") as test:
                 opened(test).button(key="review").click().run()
                 found = [link.proto.query_string for link in test.get("page_link") if "go or no-go" in link.proto.label]
             assert found == ["org=org_a&show=shadow&window=7d"] * ways  # the days of the preview
@@ -104,9 +104,9 @@ class TestChange:
             add_weighed(owner, org, add_observed(owner, org), number)
         alone = {}
         for org in ("org_a", "org_g"):
-            with application(address, target=org) as test:
+            with application(address, target=org, state="on") as test:
                 alone[org] = opened(test).dataframe[1].value.iloc[0].to_dict()
-        with application(address) as test:
+        with application(address, state="on") as test:
             test.query_params["target"] = ["org_a", *others]
             opened(test)
             until(lambda: not test.run().get("progress") and len(test.dataframe) > 1, limit=60)
@@ -123,7 +123,7 @@ class TestChange:
     def test_stopped_previews_leave_the_change_possible(self, address: str, owner: Owner) -> None:
         for letter in "cdef":
             sample.add_organization(owner, f"org_{letter}")
-        with application(address) as test:
+        with application(address, state="on") as test:
             test.query_params["target"] = ["org_c", "org_d", "org_e", "org_f"]
             opened(test)
             assert test.get("progress")
@@ -137,7 +137,7 @@ class TestChange:
         assert notes == {"nothing was logged in these days: the effect is unknown"}
 
     def test_a_link_marks_the_rows_it_names_and_no_other(self, address: str) -> None:
-        with application(address) as test:
+        with application(address, state="on") as test:
             test.query_params["target"] = ["org_b", "nobody"]
             assert marked(opened(test)) == ["org_b"]
             test.multiselect(key="pick_target").set_value(["org_b", "org_a"]).run()
@@ -147,10 +147,10 @@ class TestChange:
             assert "target" not in test.query_params
 
     def test_organizations_that_a_link_names_in_vain_are_told(self, address: str) -> None:
-        with application(address, org="org_a", target="org_b") as test:
+        with application(address, org="org_a", target="org_b", state="on") as test:
             opened(test)
             assert test.warning[0].value.startswith("1 organization in this link left out: not in this scope")
-        with application(address) as test:
+        with application(address, state="on") as test:
             test.query_params["target"] = ["org_a", "nobody", "org_b"]
             opened(test)
             assert test.warning[0].value.startswith("1 organization in this link left out")
@@ -161,7 +161,7 @@ class TestChange:
     ) -> None:
         """FLG-6 on the page."""
         owner.execute("revoke insert on rankscope.flag_changes from dash_write")
-        with application(address, target="org_a") as test:
+        with application(address, target="org_a", state="on") as test:
             test.session_state[SENT] = sent(store)
             opened(test)
             (told,) = (alert.value for alert in test.error)
@@ -183,7 +183,7 @@ class TestChange:
             proxy.arm()
             lost = sent(Store(store.reader, engine))
             engine.dispose()
-        with application(address, target="org_a") as test:
+        with application(address, target="org_a", state="on") as test:
             test.session_state[SENT] = lost
             opened(test)
             assert test.warning[0].value == once.UNSURE

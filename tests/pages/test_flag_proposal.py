@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controls.flags.preview import UNTRIED
+from queries.flags.registry import known_flag
 from tests.pages.application import application
 from tests.pages.flags_page import opened
 from tests.queries.flags.flag_store import BOOST, WEIGHTING
-from tests.weighed import add_weighed
+from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:
     import psycopg
@@ -26,36 +28,73 @@ def previewed(test: AppTest) -> list[str]:
 
 
 class TestNewState:
-    def test_none_is_proposed_that_all_chosen_have_already(self, address: str) -> None:
-        with application(address, target="org_b") as test:
+    @pytest.mark.parametrize(
+        ("targets", "now"),
+        [
+            (["org_a"], " It is absent now, which means: weighting on (default)."),
+            (["org_b"], " It is on now, which means: weighting off."),
+            (["org_a", "org_b"], ""),
+        ],
+        ids=["absent", "on", "both"],
+    )
+    def test_none_is_proposed(self, address: str, targets: list[str], now: str) -> None:
+        """Whoever only looks is shown no change that waits for a click."""
+        with application(address) as test:
+            test.query_params["target"] = targets
             opened(test)
             assert test.session_state["pick_state"] is None
             assert previewed(test) == []
-            (said,) = (line.value for line in test.caption if "Choose another state" in line.value)
-            assert "It is on now, which means: weighting off." in said
+            assert "review" not in [button.key for button in test.button]
+            (said,) = (line.value for line in test.caption if "Choose the new state" in line.value)
+            assert said == f"{known_flag(WEIGHTING).description}{now} Choose the new state to see what it would do."
             test.segmented_control("pick_state").set_value("off").run()
             assert test.query_params["state"] == "off"
-            assert previewed(test) == ["on → off"]
+            assert previewed(test)[-1] == ("absent → off" if targets == ["org_a"] else "on → off")
 
-    def test_it_is_proposed_where_one_of_them_has_another(self, address: str) -> None:
-        with application(address) as test:
-            test.query_params["target"] = ["org_a", "org_b"]
-            opened(test)
-            assert previewed(test) == ["absent → on"]
-        with application(address, target="org_b", flag=BOOST) as test:
-            assert previewed(opened(test)) == ["absent → on"]
-
-    def test_a_link_that_names_it_says_that_there_is_nothing_to_change(self, address: str) -> None:
+    def test_one_that_is_there_already_changes_nothing(self, address: str) -> None:
         with application(address, target="org_b", state="on") as test:
             opened(test)
         assert "1 organization chosen: already on, nothing to change." in [line.value for line in test.caption]
 
     def test_the_last_day_of_a_window_is_no_state(self, address: str) -> None:
         days = {"window": "custom", "from": "2026-01-01", "to": "2026-01-31"}
-        with application(address, target="org_a", **days) as test:
+        with application(address, target="org_a", state="on", **days) as test:
             opened(test)
-        assert not test.warning
+        assert not [line for line in test.warning if "Not understood" in line.value]
         assert previewed(test) == ["absent → on"]
+
+
+class TestSize:
+    def test_a_large_change_is_called_so_whichever_flag_makes_it(self, address: str) -> None:
+        """Turning weighting changes the top 5 of all four retrievals."""
+        with application(address, target="org_a", state="on") as test:
+            (said,) = [line.value for line in opened(test).warning]
+        assert said == "A large change: 100 % of the retrievals would begin with another top 5."
+
+    def test_of_many_it_says_in_how_many(self, address: str, owner: Owner) -> None:
+        owner.execute("update organizations set features = '{}' where id = 'org_b'")
+        add_weighed(owner, "org_b", add_observed(owner, "org_b"), 2, on=False)
+        with application(address, state="on") as test:
+            test.query_params["target"] = ["org_a", "org_b"]
+            (said,) = [line.value for line in opened(test).warning]
+        assert said == (
+            "A large change: more than 5 % of the retrievals would begin with another top 5 in 1 of 2 organizations."
+        )
+
+    def test_where_nothing_was_logged_under_the_present_state_its_end_has_no_effect_that_is_known(
+        self, address: str, owner: Owner
+    ) -> None:
+        """The boost was switched on just now: the log was made without it, and taking it away would alter nothing."""
+        owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+        with application(address, target="org_a", flag=BOOST, state="off") as test:
+            opened(test)
+            frame = next(frame.value for frame in test.dataframe if "per_100" in frame.value.columns)
+            test.button(key="review").click().run()
+            listed = [line.value for line in test.text]
+        row = frame.iloc[0]
+        assert (row["replayed"], row["top"], row["flips"], row["per_100"]) == ("4 of 4", "—", "—", "—")
+        assert row["note"] == UNTRIED
+        assert any(line.endswith(f"Preview: {UNTRIED}") for line in listed)
 
 
 class TestGates:
@@ -66,20 +105,22 @@ class TestGates:
         return [line.value for line in said if "gates" in line.value]
 
     def test_those_that_fail_by_the_preview_stand_there_and_in_the_last_step(self, address: str) -> None:
-        with application(address, target="org_a", flag=BOOST) as test:
+        with application(address, target="org_a", flag=BOOST, state="on") as test:
             (there,) = self.gates(opened(test))
             test.button(key="review").click().run()
             assert self.gates(test) == [there] * 2
-        assert there.startswith("No-go on these days. Failed gates: retrievals replayed (4, at least 50)")
+        assert there.startswith(
+            "No-go on these days: of the 3 gates that a preview measures, 1 fails: retrievals replayed (4, at"
+        )
 
     def test_where_all_of_them_hold_the_others_decide(self, address: str, owner: Owner) -> None:
         ids = [id_ for (id_,) in owner.execute("select id from observations where org_id = 'org_a'").fetchall()]
         add_weighed(owner, "org_a", ids, 50, hours_ago=13)
-        with application(address, target="org_a", flag=BOOST) as test:
+        with application(address, target="org_a", flag=BOOST, state="on") as test:
             (there,) = self.gates(opened(test))
-        assert there.startswith("The gates that this preview measures hold")
+        assert there.startswith("The 3 gates that a preview measures hold")
 
-    @pytest.mark.parametrize("asked", [{"flag": BOOST, "state": "off"}, {"flag": WEIGHTING}])
+    @pytest.mark.parametrize("asked", [{"flag": BOOST, "state": "off"}, {"flag": WEIGHTING, "state": "on"}])
     def test_no_other_change_has_them(self, address: str, asked: dict[str, str]) -> None:
         with application(address, target="org_a", **asked) as test:
             assert self.gates(opened(test)) == []

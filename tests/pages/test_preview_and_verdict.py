@@ -68,7 +68,7 @@ def test_both_count_the_same_retrievals_of_the_same_days(  # noqa: PLR0917 - fix
 ) -> None:
     """The link takes the preview's days along, whatever the sidebar says."""
     monkeypatch.setenv("RANKSCOPE_WRITE_URL", cluster.plain_url("dash_write", store_database))
-    with application(address, org="org_a", window=sidebar, flag=BOOST, days=days) as test:
+    with application(address, org="org_a", window=sidebar, flag=BOOST, state="on", days=days) as test:
         test.switch_page("feature_flags.py").run()
         assert not test.exception
         preview = next(frame.value for frame in test.dataframe if "replayed" in frame.value.columns).iloc[0]

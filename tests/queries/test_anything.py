@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sqlalchemy as sa
 
-from queries.anything import TitledObservations, questions
+from queries.anything import FOUND, AskedRetrievals, TitledObservations, questions
 from queries.scope import EVERYTHING, Reach, Scope
+from queries.shape import LogShape
 from tests import sample
 from tests.hostile import TEXTS
 
@@ -31,7 +32,7 @@ def scope(*orgs: str) -> Scope:
 
 def found(store: Store, words: str, asked: Scope) -> dict[str, list[tuple[str, str]]]:
     """Organization and id of each match, by kind; kinds without any are left out."""
-    answers = {kind: store.ask(question) for kind, question in questions(asked, words, by_retrieval=True).items()}
+    answers = {kind: store.ask(question) for kind, question in questions(asked, words).items()}
     return {kind: list(zip(frame["org_id"], frame["id"], strict=True)) for kind, frame in answers.items() if len(frame)}
 
 
@@ -76,7 +77,7 @@ def test_a_name_that_begins_so_comes_before_one_that_holds_it(store: Store) -> N
 
 @pytest.mark.usefixtures("planted")
 def test_an_alert_says_what_it_is(store: Store) -> None:
-    answer = store.ask(questions(scope(), ALERT, by_retrieval=True)["alert"])
+    answer = store.ask(questions(scope(), ALERT)["alert"])
     assert answer["name"].tolist() == ["value contradiction, severity 0.46"]
 
 
@@ -95,14 +96,52 @@ def test_whatever_is_typed_is_a_valid_search(store: Store, owner: Owner) -> None
         if words:
             assert (f"h{number}", f"h{number}") in found(store, words, scope()).get("organization", [("", "")]) or len(
                 found(store, words, scope())["organization"]
-            ) == 10
+            ) > FOUND
+
+
+def add_run(owner: Owner, project: str, state: str, *alerts: str) -> None:
+    """A pass over a project of org_a that found these alerts."""
+    (run,) = owner.execute(
+        """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version)
+           values ('org_a', %s, %s, 'v') returning id""",
+        (project, state),
+    ).fetchone()  # type: ignore[misc]
+    for place, fingerprint in enumerate(alerts):
+        owner.execute(
+            """insert into rankscope.contradictions (org_id, run_id, place, fingerprint, older, newer, kind, rule,
+                 overlap, severity, parts, evidence)
+               values ('org_a', %s, %s, %s, gen_random_uuid(), gen_random_uuid(), 'value', 'r', 0.5, 3, '{}', '{}')""",
+            (run, place, fingerprint),
+        )
+
+
+@pytest.mark.usefixtures("planted")
+def test_an_alert_that_the_last_pass_of_its_project_no_longer_found_is_gone(store: Store, owner: Owner) -> None:
+    """Two passes are kept; a failed one, or one over another project, takes nothing away."""
+    add_run(owner, "web", "done", "d" * 32)
+    add_run(owner, "api", "failed")
+    assert found(store, ALERT, scope()) == {"alert": [("org_a", ALERT)]}
+    add_run(owner, "api", "done", "c" * 32)
+    assert found(store, ALERT, scope()) == {}
+    assert found(store, "c" * 32, scope()) == {"alert": [("org_a", "c" * 32)]}
+    assert found(store, "d" * 32, scope()) == {"alert": [("org_a", "d" * 32)]}
+
+
+def test_one_more_than_is_listed_is_asked_for_and_no_more(store: Store, owner: Owner) -> None:
+    for number in range(FOUND + 3):
+        sample.add_organization(owner, f"org_{number}", f"Acme {number}")
+    answers = found(store, "acme", scope())
+    assert {kind: len(rows) for kind, rows in answers.items()} == {"organization": FOUND + 1}
 
 
 def test_what_is_no_id_is_not_asked_for(store: Store) -> None:
-    assert set(questions(scope(), "acme", by_retrieval=True)) == {"organization", "project", "alert", "observation"}
-    assert isinstance(questions(scope(), "acme", by_retrieval=True)["observation"], TitledObservations)
+    named = {"organization", "project", "alert", "observation"}
+    assert set(questions(scope(), "acme")) == named | {"retrieval"}
+    for log in (LogShape(retrieval_id=False), LogShape(created_at=False)):
+        assert set(questions(scope(), "acme", log)) == named
+    assert isinstance(questions(scope(), "acme")["observation"], TitledObservations)
     id_ = "6f1d7a60-95a3-4c39-9d52-3ad8dfb7a1a1"
-    assert "retrieval" not in questions(scope(), id_, by_retrieval=False)
+    assert "retrieval" not in questions(scope(), id_, LogShape(retrieval_id=False))
     assert found(store, id_, scope()) == {}
 
 
@@ -183,3 +222,71 @@ class TestTitles:
         owner.execute("update observations set status = 'archived' where id = %s", (titled["org_a"][3],))
         assert self.ids(store, "day 3", scope("org_a")) == []
         assert self.ids(store, titled["org_a"][3], scope("org_a")) == [titled["org_a"][3]]
+
+
+class TestQueries:
+    @pytest.fixture
+    def asked(self, owner: Owner) -> dict[str, list[str]]:
+        """Three retrievals of four rows of each of two organizations, made a day apart; the ids, newest first."""
+        found: dict[str, list[str]] = {}
+        for org in ("org_a", "org_b"):
+            sample.add_organization(owner, org)
+            for days in range(3):
+                id_ = sample.add_retrieval(owner, org, sample.unchanged(4), name=f"r{days}", days_ago=days)
+                query = f"Why do deploys fail on day {days}?" if days else "On day 0, why do deploys fail?"
+                owner.execute("update retrieval_ab_logs set query_text = %s where retrieval_id = %s", (query, id_))
+                found.setdefault(org, []).append(str(id_))
+        return found
+
+    def ids(self, store: Store, words: str, asked: Scope) -> list[str]:
+        return [id_ for _, id_ in found(store, words, asked).get("retrieval", [])]
+
+    def test_a_part_of_a_query_finds_it_once_what_begins_so_first_then_the_newest(
+        self, store: Store, asked: dict[str, list[str]]
+    ) -> None:
+        mine = asked["org_a"]
+        assert self.ids(store, "WHY DO deploys", scope("org_a")) == [mine[1], mine[2], mine[0]]
+        assert self.ids(store, "day 2", scope("org_a")) == [mine[2]]
+        answer = store.ask(AskedRetrievals(scope("org_a"), "day 2"))
+        assert answer["name"].tolist() == ["Why do deploys fail on day 2?"]
+        for sign in ("%", "day _", "\\"):
+            assert self.ids(store, sign, scope("org_a")) == []
+
+    def test_nothing_of_an_organization_out_of_reach_or_not_chosen(
+        self, store: Store, asked: dict[str, list[str]]
+    ) -> None:
+        assert set(self.ids(store, "deploys", scope())) == {*asked["org_a"], *asked["org_b"]}
+        assert set(self.ids(store, "deploys", scope("org_b"))) == set(asked["org_b"])
+        assert self.ids(store, "deploys", scope("org_c")) == []
+        chosen = Scope.of_days(EVERYTHING, TODAY - timedelta(days=6), TODAY, "org_b")
+        assert set(self.ids(store, "deploys", chosen)) == set(asked["org_b"])
+
+    def test_no_more_rows_are_looked_through_than_the_bound(
+        self, store: Store, asked: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Of eight rows in all, two organizations have the newest retrieval each; one that is chosen has two."""
+        monkeypatch.setattr("queries.anything.ROWS_LOOKED_THROUGH", 8)
+        assert set(self.ids(store, "deploys", scope())) == {asked["org_a"][0], asked["org_b"][0]}
+        chosen = Scope.of_days(EVERYTHING, TODAY - timedelta(days=6), TODAY, "org_a")
+        assert set(self.ids(store, "deploys", chosen)) == set(asked["org_a"][:2])
+
+    def test_the_index_of_the_recent_log_is_walked(self, store: Store, owner: Owner) -> None:
+        """A thousand rows each of three organizations; with the bound at thirty, ten of each are read and no more."""
+        for org in ("org_a", "org_b", "org_c"):
+            sample.add_organization(owner, org)
+            owner.execute(
+                """insert into retrieval_ab_logs (org_id, retrieval_id, session_id, query_text, observation_id,
+                     weighting_enabled, created_at)
+                   select %s, gen_random_uuid(), 's', repeat('words ', 30), gen_random_uuid(), true,
+                          now() - n * interval '1 minute' from generate_series(1, 1000) n""",
+                (org,),
+            )
+        owner.execute("vacuum analyze retrieval_ab_logs")
+        statement = AskedRetrievals(scope(), "no such query").statement()
+        with store.reading(EVERYTHING) as connection:
+            said = str(statement.compile(store.reader, compile_kwargs={"literal_binds": True}))
+            said = said.replace("50000", "30").replace(":", "\\:")
+            plan = [row[0] for row in connection.execute(sa.text(f"explain (analyze, costs off) {said}"))]
+        (walked,) = [line for line in plan if " on retrieval_ab_logs" in line]
+        assert "Index Scan Backward using logs_recent" in walked
+        assert "rows=10.00 loops=3" in walked

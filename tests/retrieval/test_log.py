@@ -171,8 +171,8 @@ class TestHealth:
         answer = store.ask(LogHealth(WINDOW))
         assert answer["started_at"].tolist() == [writer.started_at] * 2  # the earlier of two processes
         found = answer.drop(columns=["started_at", "seen_at"]).values.tolist()
-        assert [row[:-1] for row in found] == [["org_a", 2, 0, 3, 8, 0, 1], ["org_b", 1, 0, 1, 5, 0, 0]]
-        assert found[0][-1] == "data"
+        assert [row[:-2] for row in found] == [["org_a", 2, 0, 3, 8, 0, 1], ["org_b", 1, 0, 1, 5, 0, 0]]
+        assert found[0][-2:] == ["data", "agents"]
         assert log_totals(store, 1.0) == {"queued": 0, "written": 4, "rows": 13, "dropped": 0, "failed": 1}
         assert owner.execute("select distinct name from rankscope.log_writers where org_id = 'org_b'").fetchall() == [
             ("agents",)

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.health.change import PRESENT_ONLY, SERVICES, compare, difference, worst_first
+from analysis.health.change import PRESENT_ONLY, SERVICES, compare, worst_first
 from analysis.health.checks import CHECKS
 from analysis.health.counts import FLOOR, Shares, told
 
 
 def means(now: dict[str, float], before: dict[str, float]) -> dict[str, str]:
     return {each.measure.name: each.meaning for each in compare(now, before)}
-
-
-class TestAsPublished:
-    @pytest.mark.parametrize(
-        ("now", "before", "low", "high"),
-        [
-            ((56, 70), (48, 80), 0.0524, 0.3339),
-            ((9, 10), (3, 10), 0.1705, 0.8090),
-            ((10, 10), (0, 10), 0.6075, 1.0),
-        ],
-    )
-    def test_newcombes_own_examples(
-        self, now: tuple[int, int], before: tuple[int, int], low: float, high: float
-    ) -> None:
-        """Statistics in Medicine 17 (1998), table II, method 10."""
-        assert difference(now, before) == pytest.approx((low, high), abs=5e-5)
 
 
 class TestMeaning:

@@ -11,26 +11,17 @@ import pytest
 
 from analysis.intervals import FLOOR
 from analysis.replay import outcomes as replay_outcomes
-from analysis.replay.outcomes import NO_BOOST_LOGGED, WEEK, outcomes, switched
-from queries.replay.outcomes import SessionEndings
+from analysis.replay.outcomes import NO_BOOST_LOGGED, outcomes, switched
 from queries.scope import Reach, Scope
 from tests import sample
 from tests.analysis.conftest import scope_of
 from tests.analysis.replay.planted_log import AT, plant
+from tests.analysis.replay.switching import endings
 
 if TYPE_CHECKING:
     from queries.engine import Store
 
     Owner = psycopg.Connection[Any]
-
-
-def endings(on: list[bool], accepted: list[bool], straddling: int = 0) -> SessionEndings:
-    """One session a day; some at the end saw both."""
-    count = len(on)
-    always, ever = np.array(on, np.bool_), np.array(on, np.bool_)
-    if straddling:
-        always[-straddling:], ever[-straddling:] = False, True
-    return SessionEndings(np.arange(count) * WEEK // 7, always, ever, np.array(accepted, np.bool_))
 
 
 def test_one_switch_is_a_natural_experiment() -> None:
@@ -44,9 +35,7 @@ def test_one_switch_is_a_natural_experiment() -> None:
     half = 1.96 * (0.75 * 0.25 / 40 + 0.5 * 0.5 / 40) ** 0.5
     assert found.effect.low == pytest.approx(-0.25 - half, abs=0.02)
     assert found.effect.high == pytest.approx(-0.25 + half, abs=0.02)
-    # accepted first, failed later: the half before the switch was falling already
-    assert found.before_it.difference == 10 / 20 - 20 / 20
-    assert found.before_it.high < 0
+    assert found.halves == (20, 20)
     assert sum(week.sessions for week in found.weeks) == 80
     assert [week.on for week in found.weeks] == sorted((week.on for week in found.weeks), reverse=True)
 
@@ -122,7 +111,7 @@ def test_a_switch_of_the_boost_is_one_too(store: Store, owner: Owner) -> None:
     assert found.boost.experiment.switched_at == (AT - timedelta(days=40) + timedelta(hours=320)).isoformat()
     shares = (found.boost.experiment.effect.earlier, found.boost.experiment.effect.later)
     assert [(share.sessions, share.accepted) for share in shares] == [(40, 30), (40, 20)]
-    assert found.boost.experiment.before_it.difference == 0
+    assert found.boost.experiment.halves == (20, 20)
     owner.execute("alter table retrieval_ab_logs drop column corroboration_boost")
     again = outcomes(store, Scope(Reach((org,)), AT - timedelta(days=50), AT, org))
     assert again.boost.why_none == NO_BOOST_LOGGED

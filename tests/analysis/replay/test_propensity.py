@@ -9,6 +9,7 @@ from uuid import uuid5
 import numpy as np
 import pytest
 
+from analysis.intervals import wilson
 from analysis.replay import propensity
 from analysis.replay.propensity import CLIP, Estimate, Reweighted, reweighted, snips
 from analysis.replay.replaying import replay
@@ -144,3 +145,13 @@ def test_weights_are_cut_and_the_cut_is_told() -> None:
     assert found.clipped == 1 / 3
     assert found.largest == 2 * CLIP
     assert found.accepted == pytest.approx((CLIP + 1) / (2 * CLIP + 1))
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_where_all_or_none_were_accepted_the_interval_is_wilsons_of_what_they_weigh(accepted: bool) -> None:  # noqa: FBT001 - a case
+    weights = np.array([2.0, 2.0, 1.0, 0.0] * 20)
+    ended = np.where(weights > 0, accepted, not accepted)  # those without weight say nothing
+    found = snips(weights, ended)
+    expected = wilson(found.effective * accepted, found.effective)
+    assert (found.accepted, found.low, found.high) == (accepted, expected.low, expected.high)
+    assert found.high - found.low > 0.05

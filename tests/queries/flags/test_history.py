@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from controls.flags.states import Cell, Organization, organizations, override_age, stale_overrides, table
+from analysis.flags import Cell, Organization
+from controls.flags.states import organizations, override_age, stale_overrides, table
 from queries.errors import StoreError
 from queries.exports import RecordExport
 from queries.flags.history import FlagHistory, FlagObjects, FlagsTurned, OpenedChange, StandingChanges
