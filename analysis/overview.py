@@ -30,8 +30,8 @@ def totals(overview: pd.DataFrame) -> Totals:
 
 def compared(now: Totals, then: Totals, share: float) -> dict[str, Compared]:
     """The shares that are better one way, as Health compares them; of the log a ``share`` was seen."""
-    known = ({name: each[name] for name in COMPARED} for each in (now, then))
-    return {each.measure.name: each for each in compare(*known, Shares(log=share)) if each.now is not None}
+    known, past = ({name: each[name] for name in COMPARED} for each in (now, then))
+    return {each.measure.name: each for each in compare(known, past, Shares(log=share)) if each.now is not None}
 
 
 def accepted_each(now: pd.DataFrame, then: pd.DataFrame) -> dict[str, Compared]:

@@ -65,7 +65,9 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/flags/preview.py": {"failure(gate)"},
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
         "controls/health/change.py": {
-            "_also(): each.measure.label", "each.measure.label", "todo(each.measure, memory.counts, weighted=weighted)",
+            "_also(): each.measure.label", "_worse(): _also(): each.measure.label",
+            "_worse(): _bold(): each.measure.label", "each.measure.label",
+            "todo(each.measure, memory.counts, weighted=weighted)",
         },
         "controls/health/advice.py": {"each.beside", "each.todo", "each.what"},  # looked at where made
         "controls/health/system.py": {"each.check.label", "each.check.todo"},
@@ -94,7 +96,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/health/runs.py": {"since(writers)"},
         "controls/health/system.py": {"shown(each.check, each.value)"},
         "controls/health/change.py": {
-            "_also(): passage(accepted)", "_also(): passage(each)", "change(each)", "passage(each)",
+            "_also(): passage(accepted)", "_also(): passage(each)", "_worse(): _also(): passage(accepted)",
+            "_worse(): _also(): passage(each)", "_worse(): _bold(): passage(each)", "_worse(): period", "change(each)",
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
@@ -117,6 +120,9 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/trust.py": {
             "_alarms(): trust.complete", "_alarms(): trust.repeated", "_alarms(): trust.retrievals",
             "_alarms(): trust.unusable", "trust.more",
+        },
+        "controls/overview/summary.py": {
+            "_beside(): change(found).lstrip('▲▼= ')", "judged.get('accepted')", "judged.get('coverage')",
         },
         "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},
     },

@@ -240,8 +240,11 @@ AMONG_MANY = (
 )
 
 
-def check(formula: str, bands: str | None, todo: str) -> str:
+def check(formula: str, bands: str | None, todo: str, *, by_day: bool = False) -> str:
     """A measure of Health: how it is formed, how it is read, and what to do; without bands where platforms differ."""
+    line = (
+        " The line has each day of the window before and of this one, and a gap where one has none." if by_day else ""
+    )
     if bands is None:
-        return f"{formula}. No bands: what is usual differs between platforms. When it gets worse: {todo}"
-    return f"{formula}. {bands}. When it is red: {todo}"
+        return f"{formula}. No bands: what is usual differs between platforms. When it gets worse: {todo}{line}"
+    return f"{formula}. {bands}. When it is red: {todo}{line}"

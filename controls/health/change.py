@@ -67,7 +67,13 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
     ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
     # what is too few to tell in these days may be told in more
-    _ways([*steered, *(back if unsure else []), *_led([*worse[:NAMED], *unsure], ways)])
+    _ways(
+        [
+            *steered,
+            *(back if unsure else []),
+            *_led(sorted([*worse[:NAMED], *unsure], key=lambda each: each.measure not in SERVICES), ways),
+        ]
+    )
 
 
 def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str) -> str:
@@ -79,7 +85,9 @@ def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared],
     sessions = [] if worse[0].measure in SERVICES else [each for each in unsure if each.measure in SERVICES]
     if not sessions:
         return f":red[▼] Worse than in {period}: {what}.{_also(memory.compared, unsure)}"
-    first = f":orange[≈] Against {period}: {', '.join(map(_bold, sessions))}, too few to tell this from chance."
+    first = (
+        f":orange[≈] Against {period}: {', '.join(_bold(each) for each in sessions)}, too few to tell this from chance."
+    )
     rest = [each for each in unsure if each not in sessions]
     others = tuple(each for each in memory.compared if each not in sessions)
     return f"{first} :red[▼] Worse: {what}.{_also(others, rest)}"

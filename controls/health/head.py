@@ -40,7 +40,6 @@ HEAD = {
     "coverage": "Log coverage",
     "aggregation": "Aggregation age",
 }
-BY_DAY = "\n\nThe line: each day of the window before and of this one, with a gap where a day has none."
 
 
 def chosen_part() -> str:
@@ -111,12 +110,11 @@ def figures(memory: HealthAnswers, scope: Scope) -> None:
 def _figure(each: Compared, own: Judged | None, shares: Shares, line: list[float]) -> Figure:
     sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
     bands = None if own is None else limits(own.check).capitalize()
-    explained = glossary.check(each.measure.formula, bands, each.measure.todo)
     return Figure(
         HEAD[each.measure.name],
         f"{sign}{estimated(each.measure, each.now, shares)}",
         None if each.now is None else change(each),
-        f"{explained}{BY_DAY}" if line else explained,
+        glossary.check(each.measure.formula, bands, each.measure.todo, by_day=bool(line)),
         colour=colour(each),
         line=line,
     )

@@ -37,7 +37,7 @@ def why_still_served(listed: pd.DataFrame, scope: Scope) -> None:
     known = [on[org] for org in light if org in on]
     if not known or len(known) < len(light):
         return
-    off = known.count(False)
+    off = sum(not each for each in known)
     told = f"{len(light)} of these {len(listed)} weigh under {LITTLE}"
     if off == len(known):
         st.caption(f"{told}; weighting is off here, so they rank as if they weighed 1.")

@@ -77,22 +77,34 @@ def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> No
         ("Retrievals", about + number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
         ("Top 5 changed", *_share(now, then, "moved", "measured", share), glossary.top_changed(TOP)),
     )
-    ended, logged = (judged.get(name) for name in ("accepted", "coverage"))
-    in_a_row(
+    meant = (
+        ("Accepted", percent(now["accepted"], now["judged"]), judged.get("accepted"), glossary.ACCEPTED),
         (
-            *(Figure(label, value, beside, explained, arrow=True) for label, value, beside, explained in shown),
-            _meant("Accepted", percent(now["accepted"], now["judged"]), ended, glossary.ACCEPTED),
-            _meant("Log coverage", about + percent(now["complete"], now["retrievals"]), logged, glossary.LOG_COVERAGE),
-        )
+            "Log coverage",
+            about + percent(now["complete"], now["retrievals"]),
+            judged.get("coverage"),
+            glossary.LOG_COVERAGE,
+        ),
     )
+    figures = [Figure(label, value, beside, explained, arrow=True) for label, value, beside, explained in shown]
+    figures += [
+        Figure(
+            label,
+            value,
+            _beside(found),
+            explained,
+            colour="off" if found is None else colour(found),
+            arrow=True,
+        )
+        for label, value, found, explained in meant
+    ]
+    in_a_row(figures)
     messages.compared(then["retrievals"], scope.days)
 
 
-def _meant(label: str, value: str, found: Compared | None, explained: str) -> Figure:
-    """A share of which less is worse, in the words and the colour that Health has for it."""
-    if found is None or found.change is None:
-        return Figure(label, value, None, explained)
-    return Figure(label, value, change(found).lstrip("▲▼= "), explained, colour=colour(found), arrow=True)
+def _beside(found: Compared | None) -> str | None:
+    """The change of a share of which less is worse, in the words that Health has for it."""
+    return None if found is None or found.change is None else change(found).lstrip("▲▼= ")
 
 
 def table(shown: pd.DataFrame, every: int) -> None:

@@ -39,7 +39,10 @@ def source() -> str:
 
 def unroll(page: Page) -> None:
     """Make the window as tall as all that it shows: axe judges no colour that lies below its edge."""
-    width, height = (page.viewport_size or {}).values()
+    size = page.viewport_size
+    if size is None:
+        raise ValueError("expected a page with a window of its own, found one without")
+    width, height = size["width"], size["height"]
     while (tall := page.evaluate(TALL)) > height:
         height = tall
         page.set_viewport_size({"width": width, "height": height})
