@@ -16,15 +16,19 @@ def said(name: str) -> str | None:
     return found or None
 
 
-def say(**values: str | None) -> None:
-    """Change the address; what is None has no place in it.
+def say(**values: str | list[str] | None) -> None:
+    """Change the address; what is None or empty has no place in it, and of a list each has one of its own.
 
     All at once: each change by itself would be a step of the browser's history, to a state that nobody saw.
     """
     before = {name: st.query_params.get_all(name) for name in st.query_params}
-    after = before | {name: [value] if value else [] for name, value in values.items()}
+    after = before | {name: _each(value) for name, value in values.items()}
     if (kept := {name: each for name, each in after.items() if each}) != before:
         st.query_params.from_dict({name: each if len(each) > 1 else each[0] for name, each in kept.items()})
+
+
+def _each(value: str | list[str] | None) -> list[str]:
+    return value if isinstance(value, list) else [value] if value else []
 
 
 def not_understood(read: Mapping[str, tuple[str, object]]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
+
+import streamlit as st
 
 from controls.access import NotAllowedError, require
 from controls.loading import store
@@ -13,7 +15,12 @@ from queries.scope import Reach
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from queries.once import Change
+    from queries.once import Change, Kind
+
+MADE: tuple[Kind, ...] = ("applied", "already")
+ALERTS: dict[Kind, Callable[..., Any]] = {
+    **dict.fromkeys(MADE, st.success), "conflict": st.warning, "unknown": st.warning,
+}  # fmt: skip
 
 
 def change_as_operator(org: str, change: Callable[[str], Change[Entry]], nothing: str = NOTHING) -> Outcome[Entry]:
@@ -28,3 +35,8 @@ def change_as_operator(org: str, change: Callable[[str], Change[Entry]], nothing
     except StoreError as error:
         return Outcome("failed", f"{nothing}. {error.sentence}")
     return make(store(), Reach((org,)), wanted)
+
+
+def show_outcome(outcome: Outcome[Entry], of: str = "", width: int | Literal["stretch"] = "stretch") -> None:
+    """What became of a change, in the colour of its kind; ``of`` names what was changed where the place does not."""
+    ALERTS.get(outcome.kind, st.error)(f"{of}{outcome.sentence}", width=width)

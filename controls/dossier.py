@@ -45,9 +45,11 @@ class Dossier:
 
 def dossier(scope: Scope, named: str) -> Dossier | None:
     """The observation in its own organization; ``None`` for what is no id, unknown, or out of reach."""
-    with suppress(ValueError):
-        return _dossier(scope, UUID(named.strip()))
-    return None
+    try:
+        id_ = UUID(named.strip())
+    except ValueError:
+        return None
+    return _dossier(scope, id_)
 
 
 def _dossier(scope: Scope, id_: UUID) -> Dossier | None:

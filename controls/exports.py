@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import logging
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from controls.access import NotAllowedError, stored_role
 from controls.downloads import download
 from controls.loading import ask_now, may_write, store
 from queries.exports import RecordExport
-from reports.spreadsheet import harmless
+from reports.spreadsheet import BOM, csv_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -120,23 +118,14 @@ def download_buttons(export: Export | TableExport, principal: Principal, *, key:
 
 def as_csv(frame: pd.DataFrame) -> bytes:
     """Comma-separated, every field quoted, with the mark by which a spreadsheet knows UTF-8."""
-    written = io.StringIO()
-    out = csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    out.writerow(frame.columns)
-    for row in frame.itertuples(index=False):
-        out.writerow([_cell(value) for value in row])
-    return written.getvalue().encode("utf-8-sig")
+    rows = (csv_line(_plain(value) for value in row) for row in frame.itertuples(index=False))
+    return BOM + "".join((csv_line(frame.columns), *rows)).encode()
 
 
 def as_json(frame: pd.DataFrame) -> bytes:
     """A list of objects, exactly as stored: JSON has no formulas to guard against."""
     rows = [{name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
     return json.dumps(rows, ensure_ascii=False, indent=1).encode()
-
-
-def _cell(value: object) -> object:
-    plain = _plain(value)
-    return "" if plain is None else harmless(plain) if isinstance(plain, str) else plain
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a frame holds

@@ -8,8 +8,9 @@ bare addresses after the escapes are gone, and icons of ``:material/…:`` even 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import streamlit as st
 
 from controls import empty_messages, store_state
@@ -198,16 +199,6 @@ def left_out(what: str, error: StoreError) -> None:
     st.warning(f"{what} could not be read. {error.sentence}", icon=":material/database_off:")
 
 
-def read_only_store() -> None:
-    """A store that is only read here: what would switch writing on."""
-    st.info(
-        "Flags can be seen and not changed here: no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to a "
-        "login that may update `organizations.features` and insert into schema `rankscope`, and start again. "
-        "`python -m jobs doctor` prints the grants it needs.",
-        icon=":material/edit_off:",
-    )
-
-
 def not_on_record() -> None:
     """Files are offered where nothing can be written: the server's log is all that will tell of them."""
     st.caption(
@@ -254,6 +245,16 @@ def lasting(span: timedelta) -> str:
 def counted(count: int, noun: str) -> str:
     """A count with its noun, in the plural where it needs one."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def climbed(up: float) -> str:
+    """So many places up or down."""
+    return f"▲{up:.0f}" if up > 0 else f"▼{-up:.0f}" if up < 0 else "="
+
+
+def moved(before: Any, after: Any) -> str:  # noqa: ANN401 - ranks, or what pandas has for none
+    """The places between two ranks, of which the lower stands higher; a dash where one is missing."""
+    return MISSING if pd.isna(before) or pd.isna(after) else climbed(before - after)
 
 
 def percent(part: float, whole: float) -> str:

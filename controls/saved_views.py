@@ -58,7 +58,7 @@ def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
         if len(views) > MOST:
             st.caption(f"The first {MOST} of your views, by name. Remove some to have the others listed.")
         if view is not None:
-            _keeping(view)
+            _keeping(view, scripts)
 
 
 def kept(principal: str) -> tuple[SavedView, ...]:
@@ -89,13 +89,13 @@ def _opening(views: tuple[SavedView, ...]) -> SavedView | None:
     return view
 
 
-def _keeping(view: SavedView) -> None:
+def _keeping(view: SavedView, scripts: Collection[str]) -> None:
     """The link of the chosen view, another name for it, and its end."""
     st.caption(
         f"Link of the view above, saved on {view.created_at:%-d %b %Y}. "
         "Whoever opens it sees as much of it as they may."
     )
-    st.code(link(view.page, view.query), language=None, wrap_lines=True)
+    st.code(link(view.page, view.query, scripts), language=None, wrap_lines=True)
     if may_write():
         st.text_input("New name", key="view_renamed", max_chars=LONGEST_NAME)
         with st.container(horizontal=True):
@@ -109,12 +109,14 @@ def present() -> str:
     return urlencode([(name, value) for name in names for value in st.query_params.get_all(name)])
 
 
-def link(script: str, query: str) -> str:
-    """The address to hand on: whoever opens it sees it as far as they may."""
+def link(script: str, query: str, scripts: Collection[str]) -> str:
+    """The address to hand on, below wherever this is served: whoever opens it sees it as far as they may."""
     path = "/" if script == HOME else f"/{script.removesuffix('.py')}"
     here = urlsplit(st.context.url or "")
     origin = f"{here.scheme}://{here.netloc}" if here.netloc else ""
-    return f"{origin}{path}{'?' if query else ''}{query}"
+    below, _, last = here.path.rpartition("/")
+    base = below if not last or f"{last}.py" in scripts else here.path
+    return f"{origin}{base}{path}{'?' if query else ''}{query}"
 
 
 def _going(script: str, query: str) -> None:

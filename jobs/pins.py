@@ -52,16 +52,17 @@ def main(args: argparse.Namespace, settings: Settings) -> int:
         if not _is_known(store, args.org):
             args.refuse(f"no such organization: {printable(args.org)}")
         unreadable: tuple[StoredPin, ...] = ()
+        unread = 0
         if given is None:
-            stored = _stored(store, args.org)
+            stored, unread = _stored(store, args.org)
             given = tuple(each.pin for each in stored if each.pin is not None)
             unreadable = tuple(each for each in stored if each.pin is None)
         results = check(args.org, given, answering(store))
-    print(as_json(args.org, results, unreadable) if args.json else as_text(results, unreadable))
-    return 0 if all(result.holds for result in results) and not unreadable else 1
+    print(as_json(args.org, results, unreadable, unread) if args.json else as_text(results, unreadable, unread))
+    return 0 if all(result.holds for result in results) and not unreadable and not unread else 1
 
 
-def as_text(results: Sequence[PinResult], unreadable: Sequence[StoredPin]) -> str:
+def as_text(results: Sequence[PinResult], unreadable: Sequence[StoredPin], unread: int = 0) -> str:
     """A line per pin, why beneath those that do not hold, and what was not as it should be."""
     lines = []
     for result in results:
@@ -70,12 +71,14 @@ def as_text(results: Sequence[PinResult], unreadable: Sequence[StoredPin]) -> st
     lines += [f"unknown {printable(pin.name)}\n{'':8}{pin.unreadable}" for pin in unreadable]
     degraded = dict.fromkeys(reason for result in results for reason in result.degraded)
     lines += [f"degraded  {printable(reason)}" for reason in degraded]
-    total = len(results) + len(unreadable)
+    checked = len(results) + len(unreadable)
+    lines += [f"unread  {unread} more: {checked} are checked at most, take some down"] if unread else []
+    total = checked + unread
     held = sum(result.holds for result in results)
     return "\n".join([*lines, f"{held} of {total} pins hold" if total else "no pins to hold"])
 
 
-def as_json(org: str, results: Sequence[PinResult], unreadable: Sequence[StoredPin]) -> str:
+def as_json(org: str, results: Sequence[PinResult], unreadable: Sequence[StoredPin], unread: int = 0) -> str:
     """The same for a program."""
     listed: list[dict[str, object]] = [
         {
@@ -91,9 +94,8 @@ def as_json(org: str, results: Sequence[PinResult], unreadable: Sequence[StoredP
     listed += [
         {"name": pin.name, "query": pin.query, "outcome": "unknown", "reasons": (pin.unreadable,)} for pin in unreadable
     ]
-    return json.dumps(
-        {"org": org, "holds": all(each["outcome"] == "holds" for each in listed), "pins": listed}, indent=2
-    )
+    holds = all(each["outcome"] == "holds" for each in listed) and not unread
+    return json.dumps({"org": org, "holds": holds, "unread": unread, "pins": listed}, indent=2)
 
 
 def _text(file: Path) -> str:
@@ -110,8 +112,8 @@ def _is_known(store: Store, org: str) -> bool:
         return is_storable(org) and not unknown_organizations(connection, (org,))
 
 
-def _stored(store: Store, org: str) -> tuple[StoredPin, ...]:
+def _stored(store: Store, org: str) -> tuple[tuple[StoredPin, ...], int]:
     from queries.pins import Pins  # noqa: PLC0415 - with the others
 
     with store.reading(Reach.of(frozenset({org})), LIST, name="pins") as connection:
-        return Pins(org).read(connection)
+        return Pins(org).read(connection), Pins(org).unread(connection)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select, text
+from sqlalchemy import and_, select, text
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import Connection, Select, TextClause
+    from sqlalchemy import ColumnElement, Connection, Select, TextClause
 
     from queries.engine import Store
     from queries.scope import Reach
@@ -104,6 +104,17 @@ def claimed(store: Store, scope: AggregationScope) -> Iterator[Connection | None
         yield connection if taken else None
 
 
+def newest_runs(where: ColumnElement[bool], *columns: ColumnElement[Any], state: str = "done") -> Select[Any]:
+    """The newest run of each scope that finished, which is the scope's result; or that is in another ``state``."""
+    runs = own_schema.aggregation_runs
+    return (
+        select(*columns)
+        .where(where, runs.c.state == state)
+        .ext(distinct_on(runs.c.org_id, runs.c.project_id))
+        .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
+    )
+
+
 @dataclass(frozen=True)
 class StandingRun:
     """The newest finished run of a scope, which is the scope's result."""
@@ -131,11 +142,8 @@ class StandingRuns:
         whose = [self.reach.where(runs.c.org_id)]
         if self.scope is not None:
             whose.append(runs.c.project_id.is_not_distinct_from(self.scope.project_id))
-        return (
-            select(runs.c.org_id, runs.c.project_id, runs.c.id, runs.c.data_version, runs.c.finished_at)
-            .where(*whose, runs.c.state == "done")
-            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
-            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
+        return newest_runs(
+            and_(*whose), runs.c.org_id, runs.c.project_id, runs.c.id, runs.c.data_version, runs.c.finished_at
         )
 
     def ask(self, connection: Connection) -> dict[AggregationScope, StandingRun]:

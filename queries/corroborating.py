@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, any_, bindparam, literal, select
-from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
+from queries.aggregation_runs import newest_runs
 from queries.own_schema import aggregation_runs, clusters
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Corroborating:
 
     def _latest(self) -> Subquery:
         runs = aggregation_runs
-        done = select(runs.c.id, runs.c.finished_at).where(runs.c.org_id == self.org_id, runs.c.state == "done")
+        mine = [runs.c.org_id == self.org_id]
         if self.project_id is not None:
-            return done.where(runs.c.project_id == self.project_id).order_by(runs.c.id.desc()).limit(1).subquery()
-        return done.ext(distinct_on(runs.c.project_id)).order_by(runs.c.project_id, runs.c.id.desc()).subquery()
+            mine.append(runs.c.project_id == self.project_id)
+        return newest_runs(and_(*mine), runs.c.id, runs.c.finished_at).subquery()

@@ -109,6 +109,8 @@ def _without_state(error: BaseException | None) -> StoreError:
         return StoreError("silent", NOT_ANSWERING)
     if isinstance(error, psycopg.OperationalError):
         return _connect_error(error)
+    if isinstance(error, psycopg.DataError):  # psycopg itself could not read what the server sent
+        return StoreError(*SENTENCES["22"])
     # libpq refuses an option that it does not know before it connects
     known = isinstance(error, psycopg.ProgrammingError)
     return StoreError("address", BAD_ADDRESS) if known else StoreError("unknown", UNKNOWN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, Double, and_, case, cast, func, literal, select
+from sqlalchemy import BigInteger, Double, Integer, and_, case, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY, BIT
 from sqlalchemy.sql.elements import Grouping
 
@@ -64,13 +64,15 @@ def meetings(log: FromClause) -> ColumnElement[Any]:
 
 
 def block_measures(log: FromClause) -> list[ColumnElement[Any]]:
-    """Who was in the block, and the deepest rank of that in either order."""
+    """Who was in the block, by a bit per rank and by the ranks too deep for one, and the deepest in either order."""
+    deep = and_(log.c.injected, log.c.unweighted_rank >= MASK_BITS)
     return [
         func.count().filter(log.c.injected).label("block"),
         (func.count(log.c.injected) == func.count()).label("block_logged"),
         func.max(log.c.unweighted_rank).filter(log.c.injected).label("deepest_unweighted"),
         func.max(log.c.weighted_rank).filter(log.c.injected).label("deepest_weighted"),
         func.coalesce(func.bit_or(_bit(log.c.unweighted_rank)).filter(log.c.injected), 0).label("block_mask"),
+        func.array_agg(log.c.unweighted_rank, type_=ARRAY(Integer)).filter(deep).label("block_deep"),
     ]
 
 
@@ -117,13 +119,13 @@ def block_changed(each: FromClause) -> ColumnElement[bool]:
 
 
 def block_flips(each: FromClause) -> ColumnElement[int]:
-    """How many entered or left the block through weights: as many were kept out of it as came in.
-
-    Counted in the same mask as inversions, so for up to 62 candidates.
-    """
+    """How many entered or left the block through weights: as many were kept out of it as came in."""
     places = cast(func.least(each.c.block, MASK_BITS), BigInteger).cast(each.c.deepest_weighted.type)
-    entered = func.bit_count(cast(each.c.block_mask.bitwise_rshift(places), BIT(64)))
-    return case((each.c.candidates <= MASK_BITS, 2 * entered), else_=0)
+    shallow = each.c.block_mask.bitwise_and(literal((1 << MASK_BITS) - 1, BigInteger))
+    entered = func.bit_count(cast(shallow.bitwise_rshift(places), BIT(64)))
+    rank = func.unnest(each.c.block_deep).column_valued("rank")
+    entered_from_deep = select(func.count(rank)).where(rank >= each.c.block).correlate(each).scalar_subquery()
+    return 2 * (entered + case((each.c.block_deep.is_not(None), entered_from_deep), else_=0))
 
 
 def _place(rank: ColumnElement[int]) -> ColumnElement[int]:

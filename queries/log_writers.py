@@ -136,7 +136,11 @@ class LogHealth:
                 func.min(table.c.started_at),
                 func.max(table.c.seen_at),
             )
-            .where(_organizations(self.scope), table.c.seen_at >= self.scope.since, table.c.seen_at < self.scope.until)
+            .where(
+                self.scope.organizations(table.c.org_id),
+                table.c.seen_at >= self.scope.since,
+                table.c.seen_at < self.scope.until,
+            )
             .group_by(table.c.org_id)
             .order_by(table.c.org_id)
         )
@@ -157,8 +161,3 @@ def log_totals(store: Store, limit: float) -> dict[str, int] | None:
 def _sums() -> list[ColumnElement[int]]:
     table = own_schema.log_writers
     return [func.coalesce(func.sum(table.c[name]), 0).cast(BigInteger) for name in COUNTED]
-
-
-def _organizations(scope: Scope) -> ColumnElement[bool]:
-    column = own_schema.log_writers.c.org_id
-    return scope.reach.where(column) if scope.org is None else column == scope.org

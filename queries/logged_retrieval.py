@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 
 from queries import schema
 from queries.engine import AGGREGATE, LIST
+from queries.moments import datable
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class LoggedRetrieval:
         """With the kind of work of its session, if that is still there."""
         log, sessions = self.shape.rows(self.scope, only=self.retrieval), schema.sessions
         its_session = schema.session_of(log)
-        about = [sessions.c.work_type if name == "work_type" else log.c[name] for name in LoggedRow.__annotations__]
+        others = {"work_type": sessions.c.work_type, "at": datable(log.c.at)}
+        about = [others[name] if name in others else log.c[name] for name in LoggedRow.__annotations__]
         return (
             select(*about)
             .select_from(log.outerjoin(sessions, its_session))

@@ -31,8 +31,7 @@ def by_name(table: FromClause) -> tuple[ColumnElement[Any], ...]:
 
 def in_scope(scope: Scope) -> ColumnElement[bool]:
     """The scope's organization, or all in reach."""
-    column = schema.organizations.c.id
-    return scope.reach.where(column) if scope.org is None else column == scope.org
+    return scope.organizations(schema.organizations.c.id)
 
 
 @dataclass(frozen=True)

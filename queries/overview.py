@@ -13,7 +13,7 @@ from queries import folding, schema
 from queries.drawn import WHOLE, counted, drawn, newest_logged, stands_for, summed
 from queries.engine import AGGREGATE
 from queries.organizations import in_scope, shown_name
-from queries.retrievals import POOL, comparable, folded
+from queries.retrievals import at_limit, comparable, folded
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Overview:
                 summed(each, share, measured, overlap).label("overlap"),
                 count(known).label("block_known"),
                 count(known, folding.block_flips(each)).label("flips"),
-                count(each.c.candidates >= POOL).label("truncated"),
+                count(at_limit(each)).label("truncated"),
                 count(each.c.repeated).label("repeated"),
                 count(of=each.c.unusable).label("unusable"),
                 func.max(each.c.at).label("newest"),

@@ -203,17 +203,6 @@ simhashes = Table(
     Column("tokens", Integer, nullable=False, comment="how many voted; a text in which none did is no evidence"),
 )
 
-rollups = Table(
-    "rollups",
-    ours,
-    Column("org_id", Text, primary_key=True),
-    Column("project_id", Text, primary_key=True),
-    Column("measure", Text, primary_key=True),
-    Column("day", MOMENT, primary_key=True),
-    Column("value", Double),
-    Column("rows", BigInteger, nullable=False),
-)
-
 log_writers = Table(
     "log_writers",
     ours,

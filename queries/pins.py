@@ -9,15 +9,16 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from queries.once import take_lock
 from queries.own_schema import pins
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
-MOST = 200  # pins of an organization that are read: each is a retrieval when they are checked
+MOST = 200  # pins that an organization may hold and that are read: each is a retrieval when they are checked
 LONGEST_NAME, LONGEST_QUERY, MOST_EXPECTED = 200, 16_000, 50
 
 Pair = tuple[str, str]
@@ -75,8 +76,12 @@ class Pins:
 
     def statement(self) -> Select[Any]:
         """As many as can be checked while someone waits."""
-        mine = (pins.c.org_id == self.org_id, pins.c.archived_at.is_(None))
-        return select(pins).where(*mine).order_by(pins.c.id).limit(MOST)
+        return select(pins).where(*_held(self.org_id)).order_by(pins.c.id).limit(MOST)
+
+    def unread(self, connection: Connection) -> int:
+        """How many are held beyond those that are read; a store may hold what was not saved here."""
+        held = select(func.count()).select_from(pins).where(*_held(self.org_id))
+        return max(0, connection.execute(held).scalar_one() - MOST)
 
     def read(self, connection: Connection) -> tuple[StoredPin, ...]:
         """Each pin, also one whose expectations somebody wrote by hand and wrongly."""
@@ -92,8 +97,12 @@ class SavePin:
     actor: str
 
     def apply(self, connection: Connection) -> int | None:
-        """The pin's number; None where the organization already holds one of this name, which stays as it is."""
+        """The pin's number; None where the organization already holds one of this name, which stays as it is.
+
+        ``PinError`` where it holds as many as are checked.
+        """
         pin = self.pin
+        take_lock(connection, "rankscope pins", self.org_id)  # or two that save the last one would both find room
         statement = (
             insert(pins)
             .values(
@@ -108,7 +117,10 @@ class SavePin:
             .on_conflict_do_nothing()
             .returning(pins.c.id)
         )
-        return connection.execute(statement).scalar_one_or_none()
+        saved = connection.execute(statement).scalar_one_or_none()
+        if saved is not None and Pins(self.org_id).unread(connection):
+            raise PinError(f"Not pinned: an organization holds {MOST} pins at most. Take one down first.")
+        return saved
 
 
 @dataclass(frozen=True)
@@ -121,9 +133,16 @@ class ArchivePin:
 
     def apply(self, connection: Connection) -> bool:
         """Whether there was such a pin."""
-        mine = (pins.c.org_id == self.org_id, pins.c.id == self.id, pins.c.archived_at.is_(None))
-        change = update(pins).where(*mine).values(archived_by=self.actor, archived_at=func.clock_timestamp())
+        change = (
+            update(pins)
+            .where(*_held(self.org_id), pins.c.id == self.id)
+            .values(archived_by=self.actor, archived_at=func.clock_timestamp())
+        )
         return connection.execute(change).rowcount > 0
+
+
+def _held(org_id: str) -> tuple[ColumnElement[bool], ...]:
+    return pins.c.org_id == org_id, pins.c.archived_at.is_(None)
 
 
 def expectations(pin: Pin) -> dict[str, Any]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, Select, Subquery
 
 TOP = 5
-POOL = 20  # a retrieval logs at most this many candidates; one that logged this many may have lost the rest
+POOL = 20  # the candidates of a retrieval as it is documented; a pipeline that recalls more logs more
 MASK_BITS = 62
 
 FAULTS = ("incomplete", "repeated", "unreadable")
@@ -41,6 +41,11 @@ def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[A
         func.count().filter(finite.is_not(True)).label("unusable"),
         *more,
     ).group_by(log.c.org_id, log.c.retrieval)
+
+
+def at_limit(each: FromClause) -> ColumnElement[bool]:
+    """Whether a retrieval may have lost what came after its pool; one that logged more had another limit."""
+    return each.c.candidates == POOL
 
 
 def sound(each: FromClause) -> ColumnElement[bool]:

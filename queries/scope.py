@@ -99,10 +99,14 @@ class Scope:
 
     def tenant(self, table: FromClause) -> ColumnElement[bool]:
         """Organization and project without the window."""
-        limits = [self.reach.where(table.c.org_id)] if self.org is None else [table.c.org_id == self.org]
+        limits = [self.organizations(table.c.org_id)]
         if self.project is not None:
             limits.append(table.c.project_id == self.project)
         return and_(*limits)
+
+    def organizations(self, column: ColumnElement[str]) -> ColumnElement[bool]:
+        """The organization, or all in reach, for what knows no projects."""
+        return self.reach.where(column) if self.org is None else column == self.org
 
     def named(self, org_name: str | None) -> Scope:
         """The same scope with the organization's name for the reader."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from typing import TYPE_CHECKING
 
 from reports.texts import UNSEEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BOM = b"\xef\xbb\xbf"  # by which a spreadsheet knows UTF-8
 
 # the wide forms are what an input method for Chinese or Japanese writes; spreadsheets there take them for the narrow
 FORMULA = ("=", "+", "-", "@", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -20,6 +28,14 @@ def harmless(text: str) -> str:
     hidden = before.group() if before else ""
     runs = text[len(hidden) :].startswith(FORMULA) or any(sign in hidden for sign in "\t\r\n")
     return f"'{text}" if runs else text
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """One row of a file of comma-separated values: every field quoted, none that a spreadsheet would run."""
+    line = io.StringIO()
+    plain = ("" if cell is None else harmless(cell) if isinstance(cell, str) else cell for cell in cells)
+    csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(plain)
+    return line.getvalue()
 
 
 def restored(cell: str) -> str:

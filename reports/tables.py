@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from reports.fields import COLUMNS, as_object, as_row, compact, encoded
 from reports.linked import CONTEXT, described, linked
-from reports.spreadsheet import harmless
+from reports.spreadsheet import BOM, csv_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analysis.drift.alerts import Alert
     from reports.about import About
-
-BOM = b"\xef\xbb\xbf"  # by which a spreadsheet knows UTF-8
 
 
 class Out(Protocol):
@@ -54,27 +50,14 @@ class CsvSink:
 
     def __init__(self, out: Out) -> None:
         self.out = out
-        self.line = io.StringIO()
-        self.writer = csv.writer(self.line, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-        out.write(BOM)
-        self._write(list(COLUMNS))
+        out.write(BOM + encoded(csv_line(COLUMNS)))
 
     def add(self, alert: Alert) -> None:
         """Write one row."""
-        self._write([_cell(value) for value in as_row(alert)])
+        self.out.write(encoded(csv_line(as_row(alert))))
 
     def finish(self) -> None:
         """Write nothing more: a row that is no alert would be counted as one."""
-
-    def _write(self, row: list[object]) -> None:
-        self.writer.writerow(row)
-        self.out.write(encoded(self.line.getvalue()))
-        self.line.seek(0)
-        self.line.truncate()
-
-
-def _cell(value: object) -> object:
-    return "" if value is None else harmless(value) if isinstance(value, str) else value
 
 
 class JsonSink:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from queries.errors import StoreError
 from queries.outcomes import GivenObservation, SessionKey, WeightChange
+from queries.schema import OUTCOMES
 from queries.scope import Reach, is_storable
 from ranking.feedback import Outcome, is_misleading, learning_rate, update_weight
 from ranking.options import Option
@@ -44,7 +45,10 @@ class OutcomeStatus(Option):
 
 @dataclass(frozen=True)
 class RecordedOutcome:
-    """The outcome on record after a call and the weights that this call moved, by observation id."""
+    """The outcome on record after a call and the weights that this call moved, by observation id.
+
+    It is none where there is no such session, and where a platform has put another word on record than the three.
+    """
 
     status: OutcomeStatus
     outcome: Outcome | None
@@ -83,7 +87,7 @@ def _record(connection: Connection, session: SessionKey, wanted: Outcome) -> Rec
     learned = session.learned(connection)
     on_record = learned or row.outcome
     if on_record is not None and on_record != wanted:
-        return RecordedOutcome(OutcomeStatus.CONTRADICTS, Outcome(on_record))
+        return RecordedOutcome(OutcomeStatus.CONTRADICTS, Outcome(on_record) if on_record in OUTCOMES else None)
     if learned is not None:
         return RecordedOutcome(OutcomeStatus.ALREADY, wanted)
     # A platform may have written the outcome itself: its session is then on record, but nothing was learned yet.

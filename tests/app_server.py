@@ -33,12 +33,13 @@ class AppServer:
         port: int | None = None,
         wait: bool = True,
         arguments: tuple[str, ...] = (),
+        below: str = "",
         **environment: str,
     ) -> None:
         self.health = "healthz" if script == "app.py" else "_stcore/health"
         self.port = port or free_port()
         self.environment = environment
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}{below}"
         self.log = Path(tempfile.mkstemp(prefix="rankscope-app-", suffix=".log")[1])
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         with self.log.open("wb") as log:

@@ -20,9 +20,8 @@ FILES = sorted(file for room in ("pages", "controls") for file in (ROOT / room).
 REVIEWED: dict[str, dict[str, set[str]]] = {
     "sentences of our own errors and outcomes, which never quote": {
         "controls/corroboration/agreement.py": {"working.failure(task, params, where)"},
-        "controls/drift/pairs.py": {"outcome.sentence", "str(error)"},
-        "controls/drift/triage.py": {"outcome.sentence"},
-        "controls/flags/confirm.py": {"told.sentence"},
+        "controls/as_operator.py": {"outcome.sentence"},
+        "controls/drift/pairs.py": {"str(error)"},
         "controls/flags/history.py": {"error.sentence"},
         "controls/frame.py": {"loading.isolation_gap()", "store_state.store_name()"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
@@ -34,10 +33,11 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     },
     "labels and explanations that callers give as constants": {
         "controls/inspector/as_code.py": {"_listed(): words"},
+        "controls/as_operator.py": {"of"},
         "controls/drift/alert.py": {"side"},
         "controls/drift/filters.py": {"label"},
         "controls/drift/worklist.py": {"explained"},
-        "controls/health/head.py": {"label", "options"},
+        "controls/empty_messages.py": {"meanwhile"},
         "controls/health/change.py": {"ways"},
         "controls/impact/filters.py": {"label"},
         "controls/inspector/inspection.py": {"labels"},
@@ -84,6 +84,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     },
     "numbers": {
         "controls/drift/head.py": {"here.judged"},
+        "controls/flags/changing.py": {"every"},
+        "controls/search.py": {"_count(): listed(told)"},  # kinds of things
         "controls/flags/history.py": {
             "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
         },
@@ -122,8 +124,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
 # Knobs are given the widget that draws them, and an outcome the box that suits it.
 HANDING_ON = {
     f"controls/{name}.py"
-    for name in ("corroboration/agreement", "drift/pairs", "drift/triage", "flags/changing", "flags/confirm",
-                 "flags/history", "knobs", "what_if/knobs")
+    for name in ("as_operator", "corroboration/agreement", "flags/changing", "flags/history", "knobs",
+                 "what_if/knobs")
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from controls.address import said, say
 from controls.corroboration.tables import members, texts
 from controls.figures import WIDE, Figure, in_a_row
 from controls.knobs import Knob
-from controls.messages import GONE, MISSING, counted, number
+from controls.messages import GONE, MISSING, counted, moved, number
 from queries.newest import SHOWN
 from queries.replay.shown import ShownRetrievals
 from ranking.clusters import Method
@@ -228,7 +228,7 @@ def _retrievals(seen: Clustered, rows: list[int], scope: Scope) -> None:
                 "open": "Inspect",
                 "query": [asked.get(id_, GONE) for id_ in ids],
                 "rank": [f"{each.before + 1} → {each.after + 1}" for each in found.listed],
-                "moved": [_moved(each.before - each.after) for each in found.listed],
+                "moved": [moved(each.before, each.after) for each in found.listed],
                 "entered": [each.entered for each in found.listed],
                 "left": [each.left for each in found.listed],
                 "member": [each.observation for each in found.listed],
@@ -248,7 +248,3 @@ def _retrievals(seen: Clustered, rows: list[int], scope: Scope) -> None:
             "id": st.column_config.TextColumn("Retrieval", width=110),
         },
     )
-
-
-def _moved(up: int) -> str:
-    return f"▲{up}" if up > 0 else f"▼{-up}" if up < 0 else "="

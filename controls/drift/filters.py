@@ -174,7 +174,4 @@ def _picked_several(name: str, default: list[str]) -> None:
 
 
 def _picked_agents() -> None:
-    values = [name for name in st.session_state["pick_agent"] if is_storable(name)]
-    say(agent=None, page=None)
-    if values:
-        st.query_params["agent"] = values
+    say(agent=[name for name in st.session_state["pick_agent"] if is_storable(name)], page=None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Alerts of a scope at one threshold: ``every`` one of them, and ``listed``, those that pass the filter."""
+    """Alerts of a scope at one threshold: ``every`` one of them, and ``listed``, those that pass the filter ``now``."""
 
     scope: Scope
     searched: Searched
@@ -37,6 +37,7 @@ class Drift:
     logged: bool
     decided: dict[str, list[DecisionRow]]
     kept: Kept
+    now: datetime
 
     @property
     def total(self) -> int:
@@ -76,4 +77,4 @@ def gather(scope: Scope, searched: Searched, wanted: AlertFilter, now: datetime)
         verdicts = Verdicts(org).ask(snapshot) if here.verdicts else []
     every = triaged(found, known, now)
     listed = admitted(every, wanted)
-    return Drift(scope, searched, every, listed, earlier, verdicts, wanted, given is not None, decided, here)
+    return Drift(scope, searched, every, listed, earlier, verdicts, wanted, given is not None, decided, here, now)

@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis.drift.pairs import checked_pairs
-from controls.as_operator import change_as_operator
-from controls.drift.triage import ALERTS
+from controls.as_operator import MADE, change_as_operator, show_outcome
+from controls.drift import drafts
 from controls.loading import may_write, own_columns, store
 from controls.messages import counted
 from queries.aggregation_input import OppositionPairs
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from queries.once import Outcome
     from queries.scope import Scope
 
-TOLD = "pairs_told"
+TOLD, ROWS = "pairs_told", "pairs_rows"
 EXPLAINED = (
     "An alert of kind opposition needs one word of a pair on each side. Saving searches anew; earlier verdicts stay. "
     "Every pair is kept in the audit when it is added or removed."
@@ -51,14 +51,16 @@ def pairs(scope: Scope, principal: Principal) -> None:
         allowed = principal.may("operator") and here.pair_changes and may_write()
         # the last change names the state: the same pairs may come back, and another organization may keep them too
         stamp = f"{org}_{entries[0].id if entries else 0}_{digest(stored)}"
-        edited = _table(shown, stamp, editable=allowed)
+        edited = _table(org, shown, stamp, editable=allowed)
         if allowed:
             _buttons(org, stored, shown, edited, stamp)
         _history(entries)
 
 
-def _table(shown: Pairs, stamp: str, *, editable: bool) -> pd.DataFrame:
-    frame = pd.DataFrame(list(shown), columns=["one", "other"], dtype="string")
+def _table(org: str, shown: Pairs, stamp: str, *, editable: bool) -> pd.DataFrame:
+    key = f"pairs_{stamp}"
+    rows = _rows(org, shown, key) if editable else list(shown)
+    frame = pd.DataFrame(rows, columns=["one", "other"], dtype="string")
     config = {
         "one": st.column_config.TextColumn("One side says", max_chars=LONGEST, width=220),
         "other": st.column_config.TextColumn("The other says", max_chars=LONGEST, width=220),
@@ -67,8 +69,26 @@ def _table(shown: Pairs, stamp: str, *, editable: bool) -> pd.DataFrame:
         st.dataframe(frame, hide_index=True, key="pairs_shown", column_config=config, width=500, height=300)
         return frame
     return st.data_editor(
-        frame, hide_index=True, num_rows="dynamic", key=f"pairs_{stamp}", column_config=config, width=500, height=300
-    )
+        frame, hide_index=True, num_rows="dynamic", key=key, column_config=config, width=500, height=300,
+        on_change=_typed, args=(org, shown, key),
+    )  # fmt: skip
+
+
+def _rows(org: str, shown: Pairs, key: str) -> list[tuple[str | None, str | None]]:
+    """The rows that edits are counted from: they stay while the table does, a new one begins with what was typed."""
+    if key not in st.session_state:
+        typed, seen = drafts.draft(_thing(org), ROWS, (shown, shown))
+        st.session_state[f"{ROWS}_{key}"] = drafts.rebased(typed, seen, shown)
+    rows: list[tuple[str | None, str | None]] = st.session_state[f"{ROWS}_{key}"]
+    return rows
+
+
+def _typed(org: str, shown: Pairs, key: str) -> None:
+    drafts.hold(_thing(org), ROWS, (drafts.edited(st.session_state[f"{ROWS}_{key}"], st.session_state[key]), shown))
+
+
+def _thing(org: str) -> tuple[str, str]:
+    return org, "opposition pairs"
 
 
 def _buttons(org: str, stored: Pairs, shown: Pairs, edited: pd.DataFrame, stamp: str) -> None:
@@ -97,7 +117,10 @@ def _buttons(org: str, stored: Pairs, shown: Pairs, edited: pd.DataFrame, stamp:
 
 
 def _clicked(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID) -> None:
-    st.session_state[TOLD] = (org, save(org, seen, new, shown, request))
+    outcome = save(org, seen, new, shown, request)
+    if outcome.kind in MADE:
+        drafts.forget(_thing(org))
+    st.session_state[TOLD] = (org, outcome)
 
 
 def save(org: str, seen: str, new: Pairs | None, shown: Pairs, request: UUID) -> Outcome[PairsEntry]:
@@ -111,7 +134,7 @@ def _told(org: str) -> None:
     whose, outcome = st.session_state.get(TOLD, (None, None))
     if outcome is None or whose != org:
         return
-    ALERTS.get(outcome.kind, st.error)(f"Opposition pairs: {outcome.sentence}")
+    show_outcome(outcome, "Opposition pairs: ")
     if outcome.last is not None:
         st.text(f"{outcome.last.action} by {outcome.last.actor}, {outcome.last.changed_at:%-d %b %Y %H:%M:%S} UTC")
 

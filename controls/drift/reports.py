@@ -72,13 +72,19 @@ class DriftReport:
     """What a click on one of the buttons gives: the alerts that pass a filter, as they are by then.
 
     ``searched`` is the search that the page has made already. This process never makes one: where a statement has
-    changed since, the worker does.
+    changed since, the worker does. ``now`` is the moment of the page, at which a snooze is over or not.
     """
 
     principal: Principal
     scope: Scope
     filter: AlertFilter
     searched: Searched | None = field(default=None, repr=False)
+    now: datetime | None = None
+
+    @classmethod
+    def of(cls, found: Drift, principal: Principal, searched: Searched) -> DriftReport:
+        """The report of what a page lists."""
+        return cls(principal, found.scope, found.wanted, searched, found.now)
 
     def content(self, form: Form, file_name: str) -> bytes:
         """Weigh, write, record, and only then hand out; refused as ``Export`` is where the role has changed."""
@@ -94,7 +100,8 @@ class DriftReport:
         out, counts = Capped(), Counter[str]()
         with recording(store()) as asked:
             asked.go_on(searched.asked)
-            found = weigh(store(), self.scope, self.filter, searched)
+            now = max(self.now or searched.as_of, searched.as_of)
+            found = weigh(store(), self.scope, self.filter, searched, now=now)
             rows = MOST_SET if form == "pdf" else MOST_ROWS
             if len(found.fingerprints) > rows:
                 raise ReportTooLargeError(f"expected at most {rows:,} alerts, found {len(found.fingerprints):,}")
@@ -118,23 +125,14 @@ def way_to_reports() -> None:
     st.markdown(f"[Hand the listed alerts on as a file](#{PLACE})")
 
 
-def report_buttons(
-    principal: Principal,
-    scope: Scope,
-    filter: AlertFilter,  # noqa: A002 - the page's word
-    *,
-    as_of: datetime,
-    rows: int | None = None,
-    searched: Searched | None = None,
-) -> None:
+def report_buttons(report: DriftReport, *, as_of: datetime, rows: int | None = None) -> None:
     """A button per format; nothing is built before the click."""
     if rows is not None and rows > MOST_ROWS:
         drift_messages.report_too_large(rows)
     else:
-        report = DriftReport(principal, scope, filter, searched)
         with st.container(horizontal=True, gap="small"):
             for form, kept in FORMATS.items():
-                offered = download(stem(scope.org or "", as_of), kept.ending)
+                offered = download(stem(report.scope.org or "", as_of), kept.ending)
                 too_long = form == "pdf" and rows is not None and rows > MOST_SET
                 st.download_button(
                     kept.label,
@@ -163,7 +161,7 @@ def of_page(found: Drift, principal: Principal) -> None:
     searched = _whole(found)
     if searched is not None:
         rows = None if found.left_out else len(found.listed)
-        report_buttons(principal, found.scope, found.wanted, as_of=found.searched.as_of, rows=rows, searched=searched)
+        report_buttons(DriftReport.of(found, principal, searched), as_of=found.searched.as_of, rows=rows)
     files_taken(found.scope, KIND)
     command_line(found.scope, found.wanted)
 

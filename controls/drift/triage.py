@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 import pandas as pd
@@ -13,8 +13,9 @@ import streamlit as st
 from analysis.drift.from_passes import found_up_to
 from analysis.drift.weighing import SPOKEN, STORED
 from controls import glossary
-from controls.as_operator import change_as_operator
+from controls.as_operator import MADE, change_as_operator, show_outcome
 from controls.drift import messages
+from controls.drift.drafts import draft, forget, keep
 from controls.drift.worklist import SIGNS, neighbours, open_alert, state_of
 from controls.loading import may_write, store
 from controls.messages import MISSING, number
@@ -24,8 +25,6 @@ from queries.once import Outcome
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from analysis.drift.alerts import Listed, State, Triage, Verdict
     from controls.access import Principal
     from controls.drift.gathering import Drift
@@ -42,9 +41,6 @@ DECISIONS: tuple[tuple[str, State, Verdict | None, str], ...] = (
     ("Resolve: newer is right", "resolved", "newer", "2"),
     ("Resolve: both, in their scope", "resolved", "both", "3"),
 )
-ALERTS: dict[str, Callable[..., Any]] = {
-    "applied": st.success, "already": st.success, "conflict": st.warning, "unknown": st.warning,
-}  # fmt: skip
 
 
 def steps(found: Drift, one: Listed | None) -> None:
@@ -104,15 +100,16 @@ def _stands(one: Listed, found: Drift) -> str:
 
 def _decide(found: Drift, one: Listed, principal: Principal) -> None:
     seen = _seen(found, one)
-    version = seen[4]
+    thing, version = _thing(seen), seen[4]
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.text_input(
-            "Note", one.triage.note, key=f"{NOTE}_{version}", max_chars=LONGEST_NOTE, width=420,
-            placeholder="Why; kept in the history",
+            "Note", draft(thing, NOTE, one.triage.note), key=f"{NOTE}_{version}", max_chars=LONGEST_NOTE, width=420,
+            placeholder="Why; kept in the history", on_change=keep, args=(thing, NOTE, f"{NOTE}_{version}"),
         )  # fmt: skip
         st.text_input(
-            "Owner", one.triage.owner or principal.name, key=f"{OWNER}_{version}", max_chars=LONGEST_OWNER, width=200
-        )
+            "Owner", draft(thing, OWNER, one.triage.owner or principal.name), key=f"{OWNER}_{version}", width=200,
+            max_chars=LONGEST_OWNER, on_change=keep, args=(thing, OWNER, f"{OWNER}_{version}"),
+        )  # fmt: skip
         st.button(
             "Save note and owner", key=f"decide_note_{version}", on_click=_clicked,
             args=(seen, one.triage.state, one.triage.verdict), help=glossary.NOTE_ALONE,
@@ -124,7 +121,10 @@ def _decide(found: Drift, one: Listed, principal: Principal) -> None:
                 args=(seen, state, verdict), disabled=(state, verdict) == (one.triage.state, one.triage.verdict),
             )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        st.selectbox("Snooze for", SNOOZES, 1, format_func=SNOOZES.__getitem__, key=f"{DAYS}_{version}", width=130)
+        st.selectbox(
+            "Snooze for", SNOOZES, list(SNOOZES).index(draft(thing, DAYS, 7)), format_func=SNOOZES.__getitem__,
+            key=f"{DAYS}_{version}", width=130, on_change=keep, args=(thing, DAYS, f"{DAYS}_{version}"),
+        )  # fmt: skip
         st.button("Snooze", key=f"decide_snoozed_{version}", on_click=_clicked, args=(seen, "snoozed", None, True))
         if one.triage.version:
             st.button("Reopen as new", key=f"decide_new_{version}", on_click=_clicked, args=(seen, "new", None))
@@ -141,15 +141,22 @@ Seen = tuple[str, "Listed", float, UUID, str]
 
 
 def _seen(found: Drift, one: Listed) -> Seen:
-    version = f"{one.fingerprint[:8]}_{one.triage.version}"
+    version = f"{one.fingerprint}_{one.triage.version}"
     return found.scope.org or "", one, found.wanted.threshold, _request(version), version
+
+
+def _thing(seen: Seen) -> tuple[str, str]:
+    return seen[0], seen[1].fingerprint
 
 
 def _clicked(seen: Seen, state: State, verdict: Verdict | None, snooze: bool = False) -> None:  # noqa: FBT001, FBT002 - a button's argument
     note = str(st.session_state.get(f"{NOTE}_{seen[4]}") or "")
     owner = str(st.session_state.get(f"{OWNER}_{seen[4]}") or "").strip()
     days = int(st.session_state.get(f"{DAYS}_{seen[4]}") or 1) if snooze else None
-    _tell(seen, decide(seen, state, verdict, note=note, owner=owner or None, days=days))
+    outcome = decide(seen, state, verdict, note=note, owner=owner or None, days=days)
+    if outcome.kind in MADE:
+        forget(_thing(seen))
+    _tell(seen, outcome)
 
 
 def _undo(seen: Seen, before: Triage) -> None:
@@ -219,7 +226,7 @@ def told(found: Drift, one: Listed, principal: Principal) -> None:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         undoable = _decides(found, principal) and outcome.kind == "applied" and one.triage.version == before.version + 1
-        ALERTS.get(outcome.kind, st.error)(outcome.sentence, width=240 if undoable else "stretch")
+        show_outcome(outcome, width=240 if undoable else "stretch")
         if undoable:
             st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), before))
     last = outcome.last

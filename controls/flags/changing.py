@@ -53,12 +53,12 @@ def ignored() -> list[str]:
     return [*knobs.ignored((FLAG, NEW, WINDOW)), *not_understood({STALE: (STALE_LABEL, _said_age())})]
 
 
-def figures(found: list[Organization], as_of: datetime) -> None:
-    """How many flags are set, and how many of them need someone to look."""
+def figures(found: list[Organization], every: int, as_of: datetime) -> None:
+    """How many flags are set, and how many of them need someone to look; of as many organizations as were read."""
     st.markdown(f":small[:gray[as of {as_of:%H:%M:%S} UTC · read from the store with every run]]")
     cells = [cell for org in found for cell in org.cells.values()]
     shown = (
-        ("Organizations", len(found), glossary.ORGANIZATIONS),
+        ("Organizations", every, glossary.ORGANIZATIONS),
         ("Overrides", sum(cell.state != "absent" for cell in cells), glossary.OVERRIDES),
         ("Stale", sum(cell.stale for cell in cells), glossary.STALE),
         ("Set outside", sum(cell.outside for cell in cells), glossary.SET_OUTSIDE),
@@ -77,6 +77,8 @@ def figures(found: list[Organization], as_of: datetime) -> None:
             help=glossary.STALE,
             width=160,
         )
+    if every > len(found):
+        flag_messages.not_all_organizations(len(found), every)
 
 
 def _age_picked() -> None:
@@ -129,7 +131,7 @@ def change(found: list[Organization], view: View) -> None:
         flag_messages.flags_need_an_operator()
         return
     if not may_write():
-        messages.read_only_store()
+        flag_messages.read_only_store()
         return
     st.subheader("Change a flag")
     targets = _targets(found)
@@ -194,7 +196,7 @@ def _named() -> list[str]:
 
 
 def _picked() -> None:
-    _say(st.session_state["pick_target"])
+    say(target=st.session_state["pick_target"][:MOST])
 
 
 def _rows_chosen(key: str, ids: tuple[str, ...]) -> Callable[[], None]:
@@ -202,16 +204,9 @@ def _rows_chosen(key: str, ids: tuple[str, ...]) -> Callable[[], None]:
 
     def chosen() -> None:
         rows = st.session_state[key]["selection"]["rows"]
-        _say([ids[row] for row in rows if 0 <= row < len(ids)])
+        say(target=[ids[row] for row in rows if 0 <= row < len(ids)][:MOST])
 
     return chosen
-
-
-def _say(targets: list[str]) -> None:
-    if targets:
-        st.query_params["target"] = targets[:MOST]
-    else:
-        st.query_params.pop("target", None)
 
 
 def _left_out(targets: list[Organization]) -> None:

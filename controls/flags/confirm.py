@@ -10,7 +10,7 @@ import streamlit as st
 
 from controls import glossary, messages
 from controls.address import say
-from controls.as_operator import change_as_operator
+from controls.as_operator import MADE, change_as_operator, show_outcome
 from controls.flags.preview import in_a_line, judge
 from controls.loading import store
 from queries.flags.change import LONGEST_REASON, SetFlag, is_outside
@@ -19,23 +19,16 @@ from queries.once import Outcome, settle
 from queries.scope import Reach, is_storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from uuid import UUID
 
     from queries.flags.entries import FlagEntry
     from queries.flags.registry import State
 
 SOURCE = "feature_flags/1"
-SENT, NOBODY = "flag_changes_sent", "nobody"
-DONE = ("applied", "already")
+SENT, TOLD, NOBODY = "flag_changes_sent", "flag_changes_told", "nobody"
 PATIENCE = 10.0  # seconds a run waits for changes that another one makes
 FEW, LIST_HEIGHT = 4, 320
-ALERTS: dict[str, Callable[..., Any]] = {
-    "applied": st.success,
-    "already": st.success,
-    "conflict": st.warning,
-    "unknown": st.warning,
-}
 
 
 @dataclass(frozen=True)
@@ -50,6 +43,11 @@ class Staged:
     request_id: UUID
     preview: Mapping[str, Any] | None = None
     reverts_id: int | None = None
+
+    @property
+    def aim(self) -> tuple[str, str, State]:
+        """What it would change, and into what."""
+        return self.org_id, self.flag, self.new
 
     def said(self, reason: str, actor: str) -> SetFlag:
         """The change with its reason and whoever makes it."""
@@ -87,6 +85,11 @@ class Sent:
             self.check(number)
         return self.outcomes
 
+    def unmade(self) -> set[tuple[str, str, State]]:
+        """What was not changed, as far as is known; nothing is looked up."""
+        made = {each.aim for each, told in zip(self.staged, self.outcomes, strict=False) if told.kind in MADE}
+        return {each.aim for each in self.staged} - made
+
     def check(self, number: int) -> None:
         """Look up what became of a change; this writes nothing."""
         each = self.staged[number]
@@ -104,10 +107,10 @@ def confirm(staged: list[Staged], days: int) -> None:
                 f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
             )
     judge(staged[0].flag, staged[0].new, {each.org_id: each.preview for each in staged}, days)
-    reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
     with st.form("confirm_flags", border=False):
-        start = "" if reverted is None else f"Revert of change {reverted}"
-        reason = st.text_area("Reason", start, max_chars=LONGEST_REASON, key="flag_reason", help=glossary.REASON)
+        reason = st.text_area(
+            "Reason", _start(staged), max_chars=LONGEST_REASON, key="flag_reason", help=glossary.REASON
+        )
         sent = st.form_submit_button(f"Confirm {messages.counted(len(staged), 'change')}", type="primary")
     if st.button("Cancel", key="cancel_flags", type="tertiary"):
         st.rerun()
@@ -117,9 +120,18 @@ def confirm(staged: list[Staged], days: int) -> None:
         st.error("A reason is needed: whoever looks at this later has nothing else to go by.")
         return
     made = send(staged, reason)
-    if all(told.kind in DONE for told in made.outcomes):
+    if all(told.kind in MADE for told in made.outcomes):
         say(state=None)  # nothing is proposed any more
     st.rerun()
+
+
+def _start(staged: list[Staged]) -> str:
+    """The reason to begin with: the one typed for a change of these that was not made, or which change is reverted."""
+    last: Sent | None = st.session_state.get(SENT) or st.session_state.get(TOLD)
+    if last is not None and last.unmade() & {each.aim for each in staged}:
+        return last.reason
+    reverted = next((each.reverts_id for each in staged if each.reverts_id is not None), None)
+    return "" if reverted is None else f"Revert of change {reverted}"
 
 
 def send(staged: list[Staged], reason: str) -> Sent:
@@ -148,7 +160,7 @@ def show_outcomes() -> None:
     for number, (each, told) in enumerate(zip(sent.staged, sent.told(), strict=True)):
         with st.container(border=len(sent.staged) > 1):
             st.text(f"{each.name} · {each.flag}: {each.seen} → {each.new}")
-            ALERTS.get(told.kind, st.error)(told.sentence)
+            show_outcome(told)
             if told.entry is not None:
                 st.text(_written(told.entry))
                 st.button(
@@ -159,7 +171,12 @@ def show_outcomes() -> None:
                 st.text(_found(told))
             if told.kind == "unknown":
                 st.button("Check again", key=f"check_{number}", on_click=sent.check, args=(number,))
-    st.button("Done", key="outcomes_seen", on_click=lambda: st.session_state.pop(SENT, None))
+    st.button("Done", key="outcomes_seen", on_click=_seen)
+
+
+def _seen() -> None:
+    """Show it no longer; its reason is offered again where a change was not made."""
+    st.session_state[TOLD] = st.session_state.pop(SENT, None)
 
 
 def _written(entry: FlagEntry) -> str:

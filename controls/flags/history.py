@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -22,7 +21,7 @@ from controls.knobs import Knob
 from controls.loading import ask_now, may_write, realised_flips
 from controls.opening import choose_to_open
 from queries.errors import StoreError
-from queries.flags.history import PAGE, FlagHistory, OpenedChange
+from queries.flags.history import PAGE, FileCut, FlagHistory, OpenedChange
 from queries.flags.registry import NAMES, as_state, known_flag
 from queries.scope import Reach, Scope, is_storable
 
@@ -70,7 +69,7 @@ def history(view: View) -> None:
     whole = FlagHistory(view.scope, asked.flag, asked.words, size=MOST)
     chosen = {"org": view.scope.org, "flag": asked.flag, "words": asked.words}
     download_buttons(Export(whole, "flag-changes", chosen), view.principal, key="flag_export")
-    if len(frame) > PAGE and not ask_now(replace(whole, size=1, skip=MOST)).frames[0].empty:
+    if len(frame) > PAGE and not ask_now(FileCut(whole)).frames[0].empty:
         flag_messages.file_is_cut(MOST)
     if not _by_link():
         _opened(view)

@@ -17,6 +17,16 @@ def flags_need_an_operator() -> None:
     st.caption("You may see these flags. Changing them takes the role operator; an administrator grants it.")
 
 
+def read_only_store() -> None:
+    """A store that is only read here: what would switch writing on."""
+    st.info(
+        "Flags can be seen and not changed here: no login that may write is configured. Set `RANKSCOPE_WRITE_URL` to a "
+        "login that may update `organizations.features` and insert into schema `rankscope`, and start again. "
+        "`python -m jobs doctor` prints the grants it needs.",
+        icon=":material/edit_off:",
+    )
+
+
 def choose_an_organization() -> None:
     """A change that has no organization yet."""
     st.caption("Choose one organization or several: rows of the table above, or names here.")
@@ -40,6 +50,14 @@ def targets_left_out(unknown: int, beyond: int, most: int) -> None:
             f"{counted(beyond, 'organization')} in this link left out: one change takes {most} at most.",
             icon=":material/link_off:",
         )
+
+
+def not_all_organizations(read: int, every: int) -> None:
+    """More organizations than are read at once."""
+    st.caption(
+        f"The first {number(read)} of {number(every)} organizations by name: flags are listed and counted of these "
+        "alone. Choose another by its address, org=…, to see its own."
+    )
 
 
 def unreadable_flags(count: int) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
-import streamlit as st
 
 from analysis.health.checks import finding
 from controls import glossary, messages
-from controls.address import said, say
 from controls.figures import Figure, in_a_row
 from controls.health.words import SIGNS, change, estimated, limits
+from controls.knobs import Knob
 from controls.messages import counted, digits
 from controls.trust import Trust, points
 from queries.drawn import WHOLE
@@ -32,6 +31,7 @@ PARTS = {
     "runs": "Runs and writers",
     "system": "System",
 }
+PART = Knob("part", "Part", tuple(PARTS), next(iter(PARTS)))
 HEAD = {
     "accepted": "Accepted",
     "never": "Never retrieved",
@@ -44,34 +44,17 @@ COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"
 
 def chosen_part() -> str:
     """Which part of the page is shown."""
-    value = said("part")
-    return value if value in PARTS else next(iter(PARTS))
+    return PART.value
 
 
 def choose_part() -> None:
     """The control that switches the part."""
-    st.session_state["pick_part"] = chosen_part()
-    st.segmented_control(
-        "Part", PARTS, format_func=PARTS.__getitem__, key="pick_part", on_change=_picked, args=("part", PARTS),
-        required=True, label_visibility="collapsed",
-    )  # fmt: skip
+    PART.choose(PARTS)
 
 
 def choose(name: str, label: str, options: dict[str, str]) -> str:
     """A choice inside a part, kept in the address; the first is the default."""
-    value = said(name)
-    chosen = value if value in options else next(iter(options))
-    st.session_state[f"pick_{name}"] = chosen
-    st.segmented_control(
-        label, options, format_func=options.__getitem__, key=f"pick_{name}", on_change=_picked, args=(name, options),
-        required=True, label_visibility="collapsed",
-    )  # fmt: skip
-    return chosen
-
-
-def _picked(name: str, options: dict[str, str]) -> None:
-    value = st.session_state[f"pick_{name}"]
-    say(**{name: None if value == next(iter(options)) else value})
+    return Knob(name, label, tuple(options), next(iter(options))).choose(options)
 
 
 def trust_of(memory: HealthAnswers, shape: LogShape, scope: Scope) -> Trust:

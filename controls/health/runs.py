@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.health.checks import CHECKS
-from controls import messages
+from controls import glossary, messages
 from controls.health.advice import Advice, to_do
 from controls.health.words import SIGNS, since
 from controls.loading import load
@@ -37,8 +37,6 @@ DROPPED = (
     "Their process's queue was full, or the process was stopping: the store was away for long or is too slow for what "
     "is logged; *Last failure* says which, and *Lost by* which process."
 )
-HASHED = "Of those read, how many were new or changed since they were last fingerprinted."
-LOSING = "The processes that lost most, by the name each was given or its process id; three at most."
 NOT_WRITTEN = (
     "The store refused them: *Last failure* has the kind, and the process's own log (`rankscope.retrieval`) tells when "
     "it began."
@@ -126,7 +124,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
             "checked": st.column_config.DatetimeColumn("Last looked at (UTC)", format=WHEN, timezone="UTC", width=135),
             "took": st.column_config.TextColumn("Took", width=70),
             "read": st.column_config.NumberColumn("Read", width=70, format="localized"),
-            "hashed": st.column_config.NumberColumn("New texts", width=85, format="localized", help=HASHED),
+            "hashed": st.column_config.NumberColumn("New texts", width=85, format="localized", help=glossary.NEW_TEXTS),
             "active": st.column_config.NumberColumn("Active", width=70, format="localized"),
             "apart": st.column_config.NumberColumn("Set apart", width=80, format="localized"),
             "clusters": st.column_config.NumberColumn("Clusters", width=75, format="localized"),
@@ -180,7 +178,7 @@ def _writers(writers: pd.DataFrame, names: dict[str, str], scope: Scope) -> None
             "dropped": st.column_config.NumberColumn("Dropped", width=80, format="localized"),
             "failed": st.column_config.NumberColumn("Not written", width=90, format="localized"),
             "last_failure": st.column_config.TextColumn("Last failure", width=130),
-            "losing": st.column_config.TextColumn("Lost by", width=150, help=LOSING),
+            "losing": st.column_config.TextColumn("Lost by", width=150, help=glossary.LOST_BY),
             "seen_at": st.column_config.DatetimeColumn("Seen (UTC)", format=WHEN, timezone="UTC", width=135),
         },
     )  # fmt: skip

@@ -11,6 +11,7 @@ import streamlit as st
 
 from analysis.health.checks import SERVER_CHECKS, judged
 from controls import messages
+from controls.facts import in_two_columns
 from controls.health.advice import Advice, to_do
 from controls.health.words import SIGNS as BANDS
 from controls.health.words import limits, shown
@@ -74,15 +75,7 @@ def _status(scope: Scope) -> None:
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
     }
-    rows = [(name, MISSING if value is None or pd.isna(value) else str(value)) for name, value in facts.items()]
-    half = (len(rows) + 1) // 2
-    for column, part in zip(st.columns(2), (rows[:half], rows[half:]), strict=True):
-        column.dataframe(
-            pd.DataFrame(part, columns=["fact", "value"]),
-            hide_index=True,
-            height="content",
-            column_config={"fact": st.column_config.TextColumn("Fact", width=190), "value": "Value"},
-        )
+    in_two_columns("fact", facts, 190)
 
 
 def _used(pool: PoolUse) -> str:

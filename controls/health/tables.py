@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.health.change import UNKNOWN, worst_first
 from analysis.health.checks import Check
 from controls import glossary
-from controls.address import said, say
+from controls.exactly import all_digits
 from controls.health.words import SIGNS, about, change, estimated, limits, passage
 from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
@@ -35,7 +35,7 @@ def table(memory: HealthAnswers) -> None:
         return (2 if own is None else order[own.band], not each.noticed)
 
     found = sorted(memory.compared, key=place)
-    exact = _all_digits()
+    exact = all_digits("health_digits")
     st.dataframe(
         pd.DataFrame(
             {
@@ -67,16 +67,6 @@ def table(memory: HealthAnswers) -> None:
             "exact_before": st.column_config.TextColumn("Before, all digits", width=150),
         },
     )
-
-
-def _all_digits() -> bool:
-    """Whether figures are shown as they were computed beside the short ones; the address says so."""
-    st.session_state["health_digits"] = said("digits") == "all"
-    return st.toggle("All digits", key="health_digits", on_change=_digits_toggled, help=glossary.ALL_DIGITS)
-
-
-def _digits_toggled() -> None:
-    say(digits="all" if st.session_state["health_digits"] else None)
 
 
 def _counts(measure: Measure, memory: HealthAnswers) -> str:

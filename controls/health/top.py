@@ -35,8 +35,8 @@ TO_DO = {
     "outdated": "Contradicted by a newer observation and still retrieved. Open it, see the other side, and settle it "
     "in Drift Alerts. Where the newer is right it stays here until it is archived or no longer retrieved; any other "
     "verdict takes it off the list, a snooze until its day.",
-    "alone": "Retrieved most while the last aggregation pass found nobody else who says it. Ask whether it is true: "
-    "one voice can be wrong without anyone noticing.",
+    "alone": "Retrieved most while the last aggregation pass read it and found nobody else who says it. Ask whether it "
+    "is true: one voice can be wrong without anyone noticing.",
     "never": "Older than a week, and no retrieval has ever found it; the newest first. Open one, and in the Inspector "
     "ask a question that it answers: Why not? names the gate that keeps it out.",
 }

@@ -9,7 +9,7 @@ import streamlit as st
 from controls import glossary
 from controls.address import say
 from controls.impact.filters import choose_cell
-from controls.messages import counted
+from controls.messages import counted, moved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +42,8 @@ def choose(moves: pd.DataFrame, cell: tuple[int, int] | None) -> None:
 
 def _label(cell: tuple[int, int], count: int) -> str:
     before, after = cell
-    moved = f"▲{before - after}" if before > after else f"▼{after - before}" if after > before else "kept"
-    return f"rank {before + 1} → {after + 1} ({moved}): {counted(count, 'candidate')}"
+    how = "kept" if before == after else moved(before, after)
+    return f"rank {before + 1} → {after + 1} ({how}): {counted(count, 'candidate')}"
 
 
 def _picked(cells: dict[str, tuple[int, int] | None]) -> None:

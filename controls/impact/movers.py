@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary, links
+from controls.messages import climbed
 from controls.opening import choose_to_open
 
 
@@ -28,7 +29,7 @@ def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
                 {
                     "open": "Open",
                     "text": texts,
-                    "places": [f"▲{place}" if place > 0 else f"▼{-place}" for place in rows["places"]],
+                    "places": [climbed(up) for up in rows["places"]],
                     "retrievals": rows["retrievals"],
                     "ways": [f"▲{up} ▼{down}" for up, down in zip(rows["up"], rows["down"], strict=True)],
                     "weight": rows["weight"],

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from controls import glossary, links
 from controls.address import say
-from controls.messages import MISSING, counted
+from controls.messages import MISSING, counted, moved
 from controls.opening import choose_to_open
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def scores(found: pd.DataFrame) -> None:
             {
                 "open": "Open",
                 "weighted_rank": found["weighted_rank"] + 1,
-                "moved": [_moved(before, after) for before, after in ranks],
+                "moved": [moved(before, after) for before, after in ranks],
                 "injected": found["injected"].map({True: "● in the block", False: "○ no"}).fillna(MISSING),
                 "formula": [formula(row) for row in found.to_dict("records")],
                 "text": texts,
@@ -122,12 +122,6 @@ def _number(value: object) -> float | None:
 
 def _digits(value: float | None) -> str:
     return MISSING if value is None else repr(value)
-
-
-def _moved(before: Any, after: Any) -> str:  # noqa: ANN401 - a rank or what pandas has for none
-    if pd.isna(before) or pd.isna(after):
-        return MISSING
-    return f"▲{before - after}" if before > after else f"▼{after - before}" if after > before else "="
 
 
 def _or_dash(value: object) -> str:

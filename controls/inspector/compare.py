@@ -12,7 +12,8 @@ import streamlit as st
 from analysis.inspector.compared import PipelineRun, compared, run_pipelines, runs_from_json
 from charts.compared import shortened, side_by_side
 from charts.look import QUIET
-from controls import glossary, loading, working
+from controls import loading, working
+from controls.glossary import inspector as glossary
 from controls.inspector.pipeline import LABELS
 from controls.knobs import Knob
 from controls.links import open_column

@@ -10,9 +10,11 @@ import streamlit as st
 from analysis.inspector.inspection import before_budget, text_of
 from analysis.inspector.listing import left_out, listed
 from analysis.inspector.neighbours import neighbours
-from controls import address, glossary, messages
+from controls import address, messages
+from controls.exactly import all_digits
+from controls.glossary import inspector as glossary
 from controls.links import clicked, observation_address
-from controls.messages import counted
+from controls.messages import climbed, counted
 from controls.opening import choose_to_open
 from ranking.pair_scorer import ScorerUsed
 
@@ -31,7 +33,6 @@ ROW, WHOLE = 36, 15  # pixels of a row of the list, and how many rows it shows w
 NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
 TALL = 560  # pixels of the settings, about as high as the picture beside them
 BESIDE_DIGITS = 190  # pixels that a third of the width leaves beside the toggle
-DIGITS, ALL = "digits", "all"
 SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
 NONE_BELOW = "nothing stands below it"
 # how candidates were recalled, as an operator would say it
@@ -125,19 +126,9 @@ def heading(found: Retrieval, label: str) -> None:
     st.code(text_of(found, label), language=None, wrap_lines=True, height="content")
 
 
-def _all_digits(key: str) -> bool:
-    """Whether scores are shown as the library computed them; the address says so."""
-    st.session_state[key] = address.said(DIGITS) == ALL
-    return st.toggle("All digits", key=key, on_change=_digits_toggled, args=(key,), help=glossary.ALL_DIGITS)
-
-
-def _digits_toggled(key: str) -> None:
-    address.say(**{DIGITS: ALL if st.session_state[key] else None})
-
-
 def bars(frame: pd.DataFrame) -> None:
     """The waterfall in words and numbers, all digits on demand."""
-    exact = _all_digits("bar_digits")
+    exact = all_digits("bar_digits")
     shown = pd.DataFrame(
         {
             "stage": frame["stage"],
@@ -190,7 +181,7 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     rows = listed(found, logged)
     # on one line however narrow, so that the list stays where it is when a row is opened beside it
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
-        exact = _all_digits("list_digits")
+        exact = all_digits("list_digits")
         named = (f"{place} · {title}" for place, title in zip(rows["place"], rows["title"], strict=True))
         labels = dict(zip(rows["id"], named, strict=True))
         choose_to_open("choose_row", "a row", labels, open_candidate, width=BESIDE_DIGITS)
@@ -199,7 +190,7 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
             "open": ["▸ Open" if id_ == opened() else "Open" for id_ in rows["id"]],
             "place": rows["place"],
             "memory": rows["title"],
-            "moved": [f"▲{m}" if m > 0 else f"▼{-m}" if m < 0 else "=" for m in rows["moved"]],
+            "moved": [climbed(up) for up in rows["moved"]],
             "block": rows["injected"],
             "score": [repr(score) if exact else f"{score:.3g}" for score in rows["score"]],
             "logged": [_logged_place(*each) for each in zip(rows["logged_place"], rows["written_since"], strict=True)],

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.inspector.pins import Outcome, PinResult, pin_of, to_json
-from controls import address, glossary, loading, messages
+from controls import address, loading, messages
 from controls.access import NotAllowedError, require
 from controls.choosing import choose_one
 from controls.downloads import download
 from controls.exports import put_on_record, refuse_a_changed_role
+from controls.glossary import inspector as glossary
 from controls.inspector import as_code
 from controls.inspector.pin_words import FORM, asked_for, offered
 from controls.inspector.question import WORK
@@ -53,7 +54,7 @@ def panel(found: Retrieval, memory: Memory, chosen: Chosen) -> None:
     """The pins of the retrieval's organization: whether they hold, the one that is opened, and a form to add one."""
     org = found.session.org_id
     try:
-        stored = read(memory.store, org)
+        stored, unread = read(memory.store, org)
         results = _checked(tuple(each.pin for each in stored if each.pin), found, memory, chosen)
     except StoreError as error:
         if error.kind in ("column", "table", "schema"):
@@ -64,7 +65,7 @@ def panel(found: Retrieval, memory: Memory, chosen: Chosen) -> None:
     if (said := st.session_state.pop(SAID, None)) is not None:
         st.info(said, icon=":material/info:")
     by_name = {result.pin.name: result for result in results}
-    _list(stored, by_name)
+    _list(stored, by_name, unread)
     if stored:
         with st.popover("Check by command", icon=":material/terminal:"):
             st.caption("What checks them under this pipeline, each for its own work, where no browser is.")
@@ -89,10 +90,10 @@ def _checked(pins: tuple[Pin, ...], found: Retrieval, memory: Memory, chosen: Ch
     return loading.checked_pins(found.session.org_id, pins, under, version, answer)
 
 
-def read(store: Store, org: str) -> tuple[StoredPin, ...]:
-    """The pins an organization holds."""
+def read(store: Store, org: str) -> tuple[tuple[StoredPin, ...], int]:
+    """The pins an organization holds, and how many more than are read."""
     with store.reading(Reach.of(frozenset({org})), LIST, name="pins") as connection:
-        return Pins(org).read(connection)
+        return Pins(org).read(connection), Pins(org).unread(connection)
 
 
 def hold(store: Store, org: str, pin: Pin) -> int | None:
@@ -119,12 +120,17 @@ def _may_write(store: Store) -> bool:
     return True
 
 
-def _list(stored: tuple[StoredPin, ...], results: dict[str, PinResult]) -> None:
+def _list(stored: tuple[StoredPin, ...], results: dict[str, PinResult], unread: int) -> None:
     if not stored:
         st.caption("No pins are held yet. A pin keeps what a question must find, and says when a change breaks it.")
         return
     held = sum(result.holds for result in results.values())
-    st.markdown(f"**{held} of {number(len(stored))} pins hold under this pipeline.**")
+    st.markdown(f"**{held} of {number(len(stored) + unread)} pins hold under this pipeline.**")
+    if unread:
+        st.warning(
+            f"{counted(unread, 'pin')} more than are read: they are neither checked nor exported. Take some down.",
+            icon=":material/data_alert:",
+        )
     degraded = dict.fromkeys(reason for result in results.values() for reason in result.degraded)
     if degraded:
         st.caption(f":orange[:material/warning: degraded:] {counted(len(degraded), 'reason')}, listed in the table")
@@ -247,7 +253,7 @@ def ask_in_address(scope: Scope, store: Store) -> None:
     if scope.org is None or CHOSEN not in st.query_params or named:
         return
     try:
-        chosen = _chosen(read(store, scope.org))
+        chosen = _chosen(read(store, scope.org)[0])
     except StoreError:
         return  # the panel says so
     if chosen is not None:
@@ -258,7 +264,7 @@ def ask_in_address(scope: Scope, store: Store) -> None:
 def _export(store: Store, org: str, file_name: str, principal: Principal) -> str:
     """The pins as a file, on record before it is handed out; refused where the role has changed since."""
     refuse_a_changed_role(principal)
-    pins = [each.pin for each in read(store, org) if each.pin is not None]
+    pins = [each.pin for each in read(store, org)[0] if each.pin is not None]
     taken = RecordExport("pins", "json", {}, {org: len(pins)}, file_name, principal.name)
     put_on_record(store, Reach.of(frozenset({org})), taken)
     return to_json(pins, org)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.inspector.inspection import stage_name
-from controls import address, glossary
+from controls import address
+from controls.glossary import inspector as glossary
 from controls.inspector import as_code, pipeline_parts, threshold
 from controls.inspector.stages import (
     KNOBS,

@@ -9,8 +9,9 @@ import streamlit as st
 
 from analysis.inspector.gates import State, Verdict
 from analysis.inspector.why_not import why_not
-from controls import address, glossary, messages
+from controls import address, messages
 from controls.choosing import choose_one
+from controls.glossary import inspector as glossary
 from controls.links import observation_address
 from controls.observations import PAGE
 from queries.errors import StoreError

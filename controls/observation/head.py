@@ -36,6 +36,8 @@ def trust_of(found: Dossier) -> Trust:
         degraded.append("this store logs no time: a retrieval takes its session's")
     if not log.injected or totals["injection_unknown"]:
         degraded.append(f"injection unknown for {counted(int(totals['injection_unknown']), 'retrieval')}")
+    if totals["unranked"]:
+        degraded.append(f"{counted(int(totals['unranked']), 'retrieval')} without a rank")
     if found.last_pass is None:
         degraded.append("no aggregation pass yet")
     return Trust(
@@ -46,7 +48,7 @@ def trust_of(found: Dossier) -> Trust:
         complete=None,
         truncated=0,
         repeated=int(totals["repeated"]),
-        unusable=int(totals["unranked"]),
+        unusable=0,  # it looks at ranks, not at scores
         degraded=tuple(degraded),
     )
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from controls import address, glossary, links, messages, observations
 from controls.loading import load
-from controls.messages import MISSING, counted, number
+from controls.messages import MISSING, counted, moved, number
 from controls.opening import choose_to_open
 from queries.errors import OUR_SCHEMA, StoreError
 from queries.observation.near import NEAREST, NearestBySimhash, NearestByVector
@@ -59,7 +59,7 @@ def retrievals(found: Dossier) -> None:
             "query": page["query_text"],
             "unweighted": before,
             "weighted": after,
-            "moved": [_moved(*ranks) for ranks in zip(before, after, strict=True)],
+            "moved": [moved(*ranks) for ranks in zip(before, after, strict=True)],
             "injected": page["injected"].map({True: "● injected", False: "○ no"}).fillna(MISSING),
             "weighting": page["weighted"].map({True: "on", False: "off"}).fillna(MISSING),
             "outcome": page["outcome"].fillna(MISSING),
@@ -103,13 +103,6 @@ def _inspect(org: str, retrieval: str) -> None:
 
 def _turn(below: str | None) -> None:
     address.say(below=below)
-
-
-def _moved(before: Any, after: Any) -> str:  # noqa: ANN401 - a number or pandas' own nothing
-    if pd.isna(before) or pd.isna(after):
-        return MISSING
-    up = int(before) - int(after)
-    return f"▲{up}" if up > 0 else f"▼{-up}" if up < 0 else "="
 
 
 def weight(found: Dossier) -> None:
@@ -261,7 +254,9 @@ def neighbours(found: Dossier) -> None:
         else:
             messages.left_out("Neighbours by SimHash", error)
         return
-    if alike.empty:
+    if alike.empty and found.last_pass is None:
         messages.not_aggregated()
+    elif alike.empty:
+        st.info("No other text of the organization has a SimHash to compare.", icon=":material/fingerprint:")
     else:
         observations.table(alike, "by_simhash", {"bits": "Bits apart"})

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import streamlit as st
 
-from controls.messages import MISSING
+from controls.facts import in_two_columns
 
 if TYPE_CHECKING:
     from controls.dossier import Dossier
@@ -43,15 +42,7 @@ def provenance(found: Dossier) -> None:
         "SimHash": digits,
         "vectors": ", ".join(routes) or "none: no vector route can find it",
     }
-    rows = [(name, MISSING if value is None or pd.isna(value) else str(value)) for name, value in fields.items()]
-    half = (len(rows) + 1) // 2
-    for column, part in zip(st.columns(2), (rows[:half], rows[half:]), strict=True):
-        column.dataframe(
-            pd.DataFrame(part, columns=["field", "value"]),
-            hide_index=True,
-            height="content",
-            column_config={"field": st.column_config.TextColumn("Field", width=120), "value": "Value"},
-        )
+    in_two_columns("field", fields, 120)
 
 
 def _moment(at: Any) -> str | None:  # noqa: ANN401 - a Timestamp or pandas' own nothing

@@ -9,6 +9,7 @@ from sqlalchemy import Text, Uuid, and_, any_, bindparam, column, func, or_, sel
 from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
 
 from queries import own_schema
+from queries.aggregation_runs import newest_runs
 from queries.drift.observed import uuids
 from queries.engine import LIST
 
@@ -191,13 +192,7 @@ class NewAlerts:
     def statement(self) -> Select[Any]:
         """Of every project the newest finished pass; a snooze that is over counts as new."""
         runs, found = own_schema.aggregation_runs, own_schema.contradictions
-        standing = (
-            select(runs.c.org_id, runs.c.id)
-            .where(self.scope.tenant(runs), runs.c.state == "done")
-            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
-            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
-            .cte("standing")
-        )
+        standing = newest_runs(self.scope.tenant(runs), runs.c.org_id, runs.c.id).cte("standing")
         new = or_(table.c.fingerprint.is_(None), table.c.state == "new", snooze_is_over())
         here = and_(found.c.org_id == standing.c.org_id, found.c.run_id == standing.c.id)
         columns: tuple[ColumnElement[Any], ...] = (

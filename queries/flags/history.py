@@ -7,7 +7,7 @@ from datetime import datetime  # noqa: TC003 - frames read the rows' types as th
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import BigInteger, Text, and_, cast, func, literal, or_, select, tuple_
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.dialects.postgresql import aggregate_order_by, distinct_on
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE, LIST
@@ -44,15 +44,27 @@ class FlagChangeRow:
     request_id: str
 
 
-def _in_scope(scope: Scope) -> ColumnElement[bool]:
-    """The audit knows no projects: a flag belongs to the organization."""
-    return scope.reach.where(audit.c.org_id) if scope.org is None else audit.c.org_id == scope.org
+def _reverted_by(scope: Scope) -> ColumnElement[int]:
+    """The first change that took one back, from a map that is made once.
+
+    No index leads to it, and of a join the planner makes a loop in a loop where it expects few rows.
+    """
+    later = audit.alias("later")
+    first_last = aggregate_order_by(later.c.id, later.c.id.desc())  # the last of a name stays in the map
+    reverts = (
+        select(func.jsonb_object_agg(_named(later.c.org_id, later.c.reverts_id), first_last))
+        .where(later.c.reverts_id.is_not(None), scope.organizations(later.c.org_id))
+        .scalar_subquery()
+    )
+    return cast(reverts.op("->>", return_type=Text())(_named(audit.c.org_id, audit.c.id)), BigInteger)
 
 
-def _rows(*more: ColumnElement[Any]) -> Select[Any]:
-    orgs, later = schema.organizations, audit.alias("later")
-    takes_back = and_(later.c.org_id == audit.c.org_id, later.c.reverts_id == audit.c.id)
-    reverted_by = select(func.min(later.c.id)).where(takes_back).scalar_subquery()
+def _named(org: ColumnElement[str], number: ColumnElement[int]) -> ColumnElement[str]:
+    return func.concat(number, " ", org, type_=Text())
+
+
+def _rows(scope: Scope, *more: ColumnElement[Any]) -> Select[Any]:
+    orgs = schema.organizations
     return select(
         audit.c.id,
         audit.c.org_id,
@@ -64,7 +76,7 @@ def _rows(*more: ColumnElement[Any]) -> Select[Any]:
         audit.c.actor,
         audit.c.changed_at,
         audit.c.reverts_id,
-        reverted_by,
+        _reverted_by(scope),
         audit.c.source,
         cast(audit.c.request_id, Text),
         *more,
@@ -73,20 +85,19 @@ def _rows(*more: ColumnElement[Any]) -> Select[Any]:
 
 @dataclass(frozen=True)
 class FlagHistory:
-    """Changes newest first; ``before`` is the id of the entry that the page before ended with, ``skip`` leaves out."""
+    """Changes newest first; ``before`` is the id of the entry that the page before ended with."""
 
     scope: Scope
     flag: str | None = None
     words: str | None = None
     before: int | None = None
     size: int = PAGE
-    skip: int = 0
     row: ClassVar[type] = FlagChangeRow
     limit: ClassVar[float] = AGGREGATE
 
-    def statement(self) -> Select[Any]:
-        """One page by its keys and not by counting rows; words are found in reason and actor, literally."""
-        wanted = [_in_scope(self.scope)]
+    def wanted(self) -> list[ColumnElement[bool]]:
+        """What narrows it; words are found in reason and actor, literally."""
+        wanted = [self.scope.organizations(audit.c.org_id)]
         if self.flag is not None:
             wanted.append(audit.c.flag == self.flag)
         if self.words:
@@ -97,8 +108,37 @@ class FlagHistory:
             mine = self.scope.reach.where(last.c.org_id)  # not the scope's alone: it may have been narrowed since
             at = select(last.c.changed_at).where(mine, last.c.id == self.before).scalar_subquery()
             wanted.append(tuple_(audit.c.changed_at, audit.c.id) < tuple_(at, literal(self.before, BigInteger)))
+        return wanted
+
+    def statement(self) -> Select[Any]:
+        """One page by its keys and not by counting rows."""
         newest_first = (audit.c.changed_at.desc(), audit.c.id.desc())
-        return _rows().where(*wanted).order_by(*newest_first).limit(self.size).offset(self.skip)
+        return _rows(self.scope).where(*self.wanted()).order_by(*newest_first).limit(self.size)
+
+
+@dataclass(frozen=True)
+class FileCutRow:
+    """There is more."""
+
+    more: int
+
+
+@dataclass(frozen=True)
+class FileCut:
+    """Whether a history has more changes than its size; no row where it has not."""
+
+    whole: FlagHistory
+    row: ClassVar[type] = FileCutRow
+    limit: ClassVar[float] = AGGREGATE
+
+    @property
+    def scope(self) -> Scope:
+        """That of the history."""
+        return self.whole.scope
+
+    def statement(self) -> Select[Any]:
+        """Rows are passed over without a look at what they hold."""
+        return select(literal(1)).select_from(audit).where(*self.whole.wanted()).limit(1).offset(self.whole.size)
 
 
 @dataclass(frozen=True)
@@ -135,7 +175,7 @@ class FlagsTurned:
                 audit.c.changed_at,
                 next_at.label("next_at"),
             )
-            .where(_in_scope(self.scope), audit.c.changed_at >= self.scope.since)
+            .where(self.scope.organizations(audit.c.org_id), audit.c.changed_at >= self.scope.since)
             .subquery("turned")
         )
         held = func.least(turned.c.next_at, self.scope.until) - turned.c.changed_at  # least passes over a null
@@ -170,7 +210,9 @@ class OpenedChange:
         same = and_(later.c.org_id == audit.c.org_id, later.c.flag == audit.c.flag, later.c.id > audit.c.id)
         next_at = select(func.min(later.c.changed_at)).where(same).scalar_subquery()
         preview = func.left(cast(audit.c.preview, Text), LONGEST_PREVIEW)
-        return _rows(preview, next_at).where(_in_scope(self.scope), audit.c.id == self.id)
+        return _rows(self.scope, preview, next_at).where(
+            self.scope.organizations(audit.c.org_id), audit.c.id == self.id
+        )
 
 
 @dataclass(frozen=True)
@@ -199,7 +241,7 @@ class StandingChanges:
         last = (audit.c.id, spoken(audit.c.new_state), audit.c.reason, audit.c.actor, audit.c.changed_at)
         return (
             select(audit.c.org_id, audit.c.flag, *last)
-            .where(_in_scope(self.scope))
+            .where(self.scope.organizations(audit.c.org_id))
             .ext(distinct_on(audit.c.org_id, audit.c.flag))
             .order_by(audit.c.org_id, audit.c.flag, audit.c.id.desc())
         )
@@ -207,11 +249,12 @@ class StandingChanges:
 
 @dataclass(frozen=True)
 class FlagObjectRow:
-    """One organization's features as stored, unparsed."""
+    """One organization's features as stored, unparsed; ``total`` is how many there are in scope."""
 
     org_id: str
     name: str
     features: str | None
+    total: int
 
 
 @dataclass(frozen=True)
@@ -227,7 +270,7 @@ class FlagObjects:
         orgs = schema.organizations
         features = func.left(cast(orgs.c.features, Text), LONGEST_FEATURES)
         return (
-            select(orgs.c.id, shown_name(orgs), features)
+            select(orgs.c.id, shown_name(orgs), features, func.count().over())
             .where(in_scope(self.scope))
             .order_by(*by_name(orgs))
             .limit(SHOWN)

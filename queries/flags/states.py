@@ -12,7 +12,7 @@ from sqlalchemy.types import Text
 from queries import schema
 from queries.engine import LIST
 from queries.flags.registry import NAMES
-from queries.organizations import SHOWN, in_scope
+from queries.organizations import SHOWN, by_name, in_scope
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
@@ -42,10 +42,10 @@ class Features:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[tuple[str, str]]:
-        """Cut where a value is no longer a set of flags."""
+        """By name, as many as a page can show; cut where a value is no longer a set of flags."""
         orgs = schema.organizations
         features = func.left(orgs.c.features.cast(Text), LONGEST_FEATURES)
-        return select(orgs.c.id, features).where(in_scope(self.scope)).limit(SHOWN)
+        return select(orgs.c.id, features).where(in_scope(self.scope)).order_by(*by_name(orgs)).limit(SHOWN)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, cast, exists, func, select
 from queries import schema
 from queries.drawn import WHOLE, counted, drawn, newest_logged, scaled, some, stands_for
 from queries.engine import AGGREGATE
-from queries.retrievals import POOL, folded, sound
+from queries.retrievals import at_limit, folded, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class LogIntegrity:
             count(each.c.complete).label("complete"),
             count(sound(each)).label("sound"),
             count(each.c.balance != 0).label("lopsided"),
-            count(each.c.candidates >= POOL).label("truncated"),
+            count(at_limit(each)).label("truncated"),
             count(each.c.repeated).label("repeated"),
             count(of=each.c.unusable).label("unusable"),
             func.max(each.c.at).label("newest"),

@@ -7,10 +7,11 @@ from datetime import datetime  # noqa: TC003 - frames read the rows' types as th
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import BigInteger, and_, cast, func, null, or_, select, union_all
-from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
+from queries.aggregation_runs import newest_runs
 from queries.engine import AGGREGATE
+from queries.moments import datable
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select, Subquery
@@ -132,12 +133,13 @@ def _each(scope: Scope) -> Subquery:
     the oldest of them was written.
     """
     stored, runs = schema.observations, own_schema.aggregation_runs
-    done, failed = (_newest(scope, state).subquery(state) for state in ("done", "failed"))
+    mine = scope.tenant(runs)
+    done, failed = (newest_runs(mine, *runs.c, state=state).subquery(state) for state in ("done", "failed"))
 
     def nothing(*names: str) -> list[ColumnElement[Any]]:
         return [cast(null(), runs.c[name].type).label(name) for name in names]
 
-    first = func.min(stored.c.created_at).label("first_at")
+    first = func.min(datable(stored.c.created_at)).label("first_at")
     no_first = cast(null(), stored.c.created_at.type).label("first_at")
     known = union_all(
         select(stored.c.org_id, stored.c.project_id, *nothing(*RESULT, *FAILURE), first)
@@ -156,14 +158,4 @@ def _each(scope: Scope) -> Subquery:
         )
         .group_by(known.c.org_id, known.c.project_id)
         .subquery("each")
-    )
-
-
-def _newest(scope: Scope, state: str) -> Select[Any]:
-    runs = own_schema.aggregation_runs
-    return (
-        select(runs)
-        .where(scope.tenant(runs), runs.c.state == state)
-        .ext(distinct_on(runs.c.org_id, runs.c.project_id))
-        .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
     )

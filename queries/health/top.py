@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from sqlalchemy import BigInteger, Double, Integer, and_, case, cast, func, literal, null, select
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import BigInteger, Double, Integer, and_, case, cast, func, literal, literal_column, null, select, true
 
 from queries import own_schema, schema
+from queries.aggregation_runs import newest_runs
 from queries.drift.triage import keeps_older, of_alert
 from queries.engine import AGGREGATE
 from queries.health.retrieved import by_anyone, with_last_retrieval
@@ -68,16 +68,21 @@ class TopObservations:
     def statement(self) -> Select[Any]:
         """Only what the kind needs is joined, so that a store without passes or diagnostics has the others."""
         table, orgs = schema.observations, schema.organizations
-        used, placed, last = self._used(), *self._placed()
-        source = placed.join(orgs, orgs.c.id == table.c.org_id).outerjoin(used, _same(used, table))
-        retrieved = func.coalesce(used.c.retrieved, 0)
+        placed, last = self._placed()
+        source = placed.join(orgs, orgs.c.id == table.c.org_id)
+        retrieved: ColumnElement[Any] = literal_column("0", BigInteger)
+        injected = retrieved
+        if self.kind != "never":  # which is what nobody retrieved
+            used = self._used()
+            source = source.join(used, _same(used, table), isouter=self.kind == "misleading")
+            retrieved, injected = func.coalesce(used.c.retrieved, 0), func.coalesce(used.c.injected, 0)
         sessions: ColumnElement[Any] = cast(null(), BigInteger)
         helped: ColumnElement[Any] = cast(null(), BigInteger)
         severity: ColumnElement[Any] = cast(null(), Double)
         voices: ColumnElement[Any] = cast(null(), Integer)
         weight = cast(table.c.weight, Double)
         finite = is_finite(weight)
-        chosen: ColumnElement[bool] = and_(finite, retrieved > 0)
+        chosen: ColumnElement[bool] = finite
         order: tuple[ColumnElement[Any], ...] = (weight.desc(), retrieved.desc())
         if self.kind == "lowest":
             order = (weight, retrieved.desc())
@@ -90,9 +95,9 @@ class TopObservations:
             older = self._older()
             source = source.join(older, _same(older, table))
             severity = older.c.severity
-            chosen, order = retrieved > 0, (retrieved.desc(), older.c.severity.desc())
+            chosen, order = true(), (retrieved.desc(), older.c.severity.desc())
         elif self.kind == "alone":
-            passes, members = self._passes(), own_schema.clusters
+            passes, members = self._passes(_first_unread()), own_schema.clusters
             its_pass = and_(
                 passes.c.org_id == table.c.org_id, passes.c.project_id.is_not_distinct_from(table.c.project_id)
             )
@@ -103,9 +108,11 @@ class TopObservations:
             )
             source = source.join(passes, its_pass).outerjoin(members, its_cluster)
             voices = func.coalesce(members.c.agents, 1)
-            # written after the pass: nothing is known of it yet
-            chosen = and_(retrieved > 0, voices <= 1, table.c.created_at <= passes.c.started_at)
-            order = (retrieved.desc(), case((finite, weight)).desc().nulls_last())
+            # of what was written after the pass, or before the newest that it reads, nothing is known
+            compared = func.coalesce(table.c.created_at > passes.c.first_unread, True)
+            # a pass leaves out a weight that is no number, and takes none for 1
+            chosen = and_(finite.is_not(False), voices <= 1, compared, table.c.created_at <= passes.c.started_at)
+            order = (retrieved.desc(), weight.desc().nulls_last())
         elif self.kind == "never":
             chosen, order = and_(self._unread(), last.is_(None)), (table.c.created_at.desc(),)
         return (
@@ -119,7 +126,7 @@ class TopObservations:
                 func.left(table.c.content, LONGEST_TEXT),
                 case((finite, weight)),
                 retrieved,
-                func.coalesce(used.c.injected, 0) if self.shape.injected else cast(null(), BigInteger),
+                injected if self.shape.injected else cast(null(), BigInteger),
                 sessions,
                 helped,
                 severity,
@@ -157,14 +164,14 @@ class TopObservations:
             .select_from(source)
             .group_by(log.c.org_id, log.c.observation_id)
             .cte("used")
+            # inside the question it may be formed anew for each row, or compared with every other of its organization
+            .prefix_with("materialized")
         )
 
     def _named(self) -> CTE:
         """What diagnostics of the window's sessions name; of the scope's project is what the observation belongs to."""
         found = schema.session_diagnostics
-        limits = [
-            self.scope.reach.where(found.c.org_id) if self.scope.org is None else found.c.org_id == self.scope.org
-        ]
+        limits = [self.scope.organizations(found.c.org_id)]
         limits += [found.c.created_at >= self.scope.since, found.c.created_at < self.scope.until]
         parts = [
             select(found.c.org_id, func.unnest(column).label("observation_id"), literal(misled).label("misled")).where(
@@ -196,15 +203,33 @@ class TopObservations:
             .cte("older")
         )
 
-    def _passes(self) -> CTE:
+    def _passes(self, *more: ColumnElement[Any]) -> CTE:
         runs = own_schema.aggregation_runs
-        return (
-            select(runs.c.org_id, runs.c.project_id, runs.c.id, runs.c.started_at)
-            .where(self.scope.tenant(runs), runs.c.state == "done")
-            .ext(distinct_on(runs.c.org_id, runs.c.project_id))
-            .order_by(runs.c.org_id, runs.c.project_id, runs.c.id.desc())
-            .cte("passes")
+        columns = (runs.c.org_id, runs.c.project_id, runs.c.id, runs.c.started_at, *more)
+        return newest_runs(self.scope.tenant(runs), *columns).cte("passes").prefix_with("materialized")
+
+
+def _first_unread() -> ColumnElement[Any]:
+    """When the newest observation was written that a pass did not read, for a pass that left some out.
+
+    Whatever their status is now: one archived since was read, and one archived before makes this too late, never early.
+    """
+    runs, table = own_schema.aggregation_runs, schema.observations.alias("beyond")
+    read = runs.c.observations + func.coalesce(runs.c.set_apart, 0)
+    first = (
+        select(table.c.created_at)
+        .where(
+            table.c.org_id == runs.c.org_id,
+            table.c.project_id.is_not_distinct_from(runs.c.project_id),
+            table.c.created_at <= runs.c.started_at,
         )
+        .order_by(table.c.created_at.desc())
+        .offset(read)
+        .limit(1)
+        .correlate(runs)
+        .scalar_subquery()
+    )
+    return case((runs.c.active > read, first)).label("first_unread")
 
 
 def _same(found: FromClause, table: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a table

@@ -12,7 +12,7 @@ from sqlalchemy import Double, and_, cast, func, select
 from queries import folding
 from queries.drawn import counted, drawn, summed
 from queries.impact.selection import Selected
-from queries.retrievals import POOL, comparable, first_failing, sound
+from queries.retrievals import at_limit, comparable, first_failing, sound
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select
@@ -90,7 +90,7 @@ class Measures(Selected):
                 count(),
                 drawn(each, share, able),
                 count(each.c.complete),
-                count(each.c.candidates >= POOL),
+                count(at_limit(each)),
                 count(left_out["incomplete"]),
                 count(left_out["repeated"]),
                 count(left_out["unreadable"]),

@@ -12,6 +12,7 @@ from queries import schema
 from queries.engine import LIST
 from queries.impact.listed import QUERY_SHOWN
 from queries.impact.moves import TEXT_SHOWN
+from queries.moments import datable
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class OpenedRetrieval:
         return (
             select(
                 log.c.org_id,
-                log.c.at,
+                datable(log.c.at),
                 func.left(log.c.query_text, QUERY_SHOWN),
                 log.c.pipeline,
                 log.c.weighting_enabled,

@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, and_, case, cast, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import BIT
 
 from queries import own_schema, schema
+from queries.aggregation_runs import newest_runs
 from queries.engine import LIST
 from queries.moments import datable
 
@@ -35,13 +36,9 @@ def _latest(scope: Scope, observation: UUID) -> CTE:
     """The newest finished pass over the observation's project."""
     runs, table = own_schema.aggregation_runs, schema.observations
     project = select(table.c.project_id).where(scope.tenant(table), table.c.id == observation).scalar_subquery()
-    return (
-        select(runs.c.id, runs.c.finished_at, runs.c.checked_at, runs.c.observations, runs.c.active)
-        .where(runs.c.org_id == scope.org, runs.c.project_id.is_not_distinct_from(project), runs.c.state == "done")
-        .order_by(runs.c.id.desc())
-        .limit(1)
-        .cte("latest")
-    )
+    mine = and_(runs.c.org_id == scope.org, runs.c.project_id.is_not_distinct_from(project))
+    columns = (runs.c.id, runs.c.finished_at, runs.c.checked_at, runs.c.observations, runs.c.active)
+    return newest_runs(mine, *columns).cte("latest")
 
 
 @dataclass(frozen=True)

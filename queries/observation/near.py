@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Double, and_, func, literal, select
+from sqlalchemy import Double, and_, func, literal, literal_column, select
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE
@@ -109,7 +109,10 @@ class AlikeRow:
 
 @dataclass(frozen=True)
 class NearestBySimhash:
-    """The ten of the organization whose SimHashes, kept by the aggregation, differ in the fewest bits."""
+    """The ten of the organization whose SimHashes, kept by the aggregation, differ in the fewest bits.
+
+    A text that was rewritten since has none until the next pass.
+    """
 
     scope: Scope
     id: UUID
@@ -118,13 +121,30 @@ class NearestBySimhash:
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """Every kept fingerprint is compared; a text in which no token voted is no evidence."""
-        kept = own_schema.simhashes
+        """Every kept fingerprint is compared; a text in which no token voted is no evidence.
+
+        Texts are looked at from the nearest on, until ten are found that still are what was hashed.
+        """
+        kept, table = own_schema.simhashes, schema.observations
         apart = bits_apart(self.simhash)
-        near = (
-            select(kept.c.observation_id.label("id"), apart.label("apart"))
+        every = (
+            select(kept.c.observation_id.label("id"), kept.c.content_hash, apart.label("apart"))
             .where(kept.c.org_id == self.scope.org, kept.c.observation_id != self.id, kept.c.tokens > 0)
             .order_by(apart, kept.c.observation_id)
+            .offset(literal_column("0"))
+            .subquery("every")
+        )
+        # the offsets keep it a look at one text after the other: in one join, all may be read and hashed
+        text = (
+            select(func.md5(table.c.content).label("hash"))
+            .where(table.c.org_id == self.scope.org, table.c.id == every.c.id)
+            .offset(literal_column("0"))
+            .lateral("text")
+        )
+        near = (
+            select(every.c.id, every.c.apart)
+            .select_from(every.join(text, text.c.hash == every.c.content_hash))
+            .order_by(every.c.apart, every.c.id)
             .limit(NEAREST)
             .cte("near")
         )

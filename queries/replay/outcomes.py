@@ -42,7 +42,7 @@ class SwitchedSessions:
     limit: float = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """One row per session that has an outcome."""
+        """One row per session that has one of the three outcomes."""
         log, sessions = self.shape.rows(self.scope), schema.sessions
         # a retrieval with the boost has one for every candidate, if only of 0
         boosted = log.c.corroboration_boost.is_not(None)
@@ -70,7 +70,7 @@ class SwitchedSessions:
                 sessions.c.outcome == "accepted",
             )
             .select_from(each.join(sessions, its))
-            .where(self.scope.tenant(sessions), sessions.c.outcome.is_not(None))
+            .where(self.scope.tenant(sessions), sessions.c.outcome.in_(schema.OUTCOMES))
             .order_by(each.c.at, each.c.session_id)
         )
 
@@ -93,13 +93,13 @@ class EndedSessions:
     shape: LogShape = COMPLETE_SHAPE
 
     def statement(self) -> Select[Any]:
-        """One row per session that has an outcome."""
+        """One row per session that has one of the three outcomes."""
         log, sessions = self.shape.rows(self.scope), schema.sessions
         its = schema.session_of(log)
         return (
             select(log.c.session_id, sessions.c.outcome == "accepted", func.count(log.c.retrieval.distinct()))
             .select_from(log.join(sessions, its))
-            .where(self.scope.tenant(sessions), sessions.c.outcome.is_not(None))
+            .where(self.scope.tenant(sessions), sessions.c.outcome.in_(schema.OUTCOMES))
             .group_by(log.c.session_id, sessions.c.outcome)
             .order_by(log.c.session_id)
         )

@@ -12,6 +12,7 @@ from sqlalchemy.types import Text, Uuid
 
 from queries import schema
 from queries.engine import AGGREGATE
+from queries.moments import datable
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class ShownRetrievals:
         """One row per retrieval; without an id of its own it is known by session and question."""
         logs = schema.retrieval_ab_logs
         retrieval = self.shape.retrieval()
-        at = func.min(logs.c.created_at) if self.shape.created_at else literal(None)
+        at = func.min(datable(logs.c.created_at)) if self.shape.created_at else literal(None)
         mine = retrieval == any_(bindparam(None, list(self.ids), type_=ARRAY(Text)))
         asked = func.left(func.min(logs.c.query_text), LONGEST)
         return (

@@ -17,9 +17,9 @@ def standing(org: str, flag: str, new: str, days: int) -> StandingRow:
 
 def test_an_override_is_stale_after_so_many_days_the_oldest_first() -> None:
     objects = [
-        FlagObjectRow("org_a", "Acme", f'{{"{WEIGHTING}": true, "{BOOST}": true}}'),
-        FlagObjectRow("org_b", "Birch", f'{{"{BOOST}": true}}'),
-        FlagObjectRow("org_c", "Cedar", None),
+        FlagObjectRow("org_a", "Acme", f'{{"{WEIGHTING}": true, "{BOOST}": true}}', 3),
+        FlagObjectRow("org_b", "Birch", f'{{"{BOOST}": true}}', 3),
+        FlagObjectRow("org_c", "Cedar", None, 3),
     ]
     audit = [
         standing("org_a", WEIGHTING, "on", 30),
@@ -34,7 +34,7 @@ def test_an_override_is_stale_after_so_many_days_the_oldest_first() -> None:
 
 
 def test_what_the_audit_does_not_say_was_set_outside() -> None:
-    objects = [FlagObjectRow("org_a", "Acme", f'{{"{WEIGHTING}": true, "{BOOST}": false, "x": 1}}')]
+    objects = [FlagObjectRow("org_a", "Acme", f'{{"{WEIGHTING}": true, "{BOOST}": false, "x": 1}}', 3)]
     (found,) = organizations(objects, [standing("org_a", BOOST, "on", 5)], NOW, 30)
     assert [cell.outside for cell in found.cells.values()] == [True, True]
     assert found.override == Override(None, stale=False, outside=True)
@@ -42,6 +42,6 @@ def test_what_the_audit_does_not_say_was_set_outside() -> None:
 
 
 def test_an_unreadable_object_has_no_cells() -> None:
-    (found,) = organizations([FlagObjectRow("org_a", "Acme", '"text"')], [], NOW, 30)
+    (found,) = organizations([FlagObjectRow("org_a", "Acme", '"text"', 3)], [], NOW, 30)
     assert (found.cells, found.malformed) == ({}, "not an object but a string")
     assert found.override is None

@@ -72,3 +72,24 @@ def test_the_one_thing_found_is_opened_by_keyboard(visit: Visit, server: AppServ
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Open it").press("Enter", timeout=20_000)
     expect(page).to_have_url(re.compile(r"\?org=org_b$"), timeout=20_000)
+
+
+def test_below_a_path_the_link_of_a_view_leads_below_it(visit: Visit, server: AppServer) -> None:
+    below = AppServer(
+        arguments=("--server.baseUrlPath", "rankscope"),
+        below="/rankscope",
+        DATABASE_URL=server.environment["DATABASE_URL"],
+        RANKSCOPE_WRITE_URL=server.environment["RANKSCOPE_WRITE_URL"],
+    )
+    try:
+        page = visit.open(f"{below.url}/health?org=org_b")
+        page.locator("summary", has_text="Saved views").click()
+        page.get_by_role("textbox", name="Name of this view").fill("Health of Birch, below")
+        page.get_by_role("button", name="Save this view").click()
+        expect(page.get_by_text("Saved.", exact=True)).to_be_visible(timeout=20_000)
+        link = page.locator("[data-testid=stSidebar] [data-testid=stExpander] code").inner_text()
+        assert link == f"{below.url}/health?org=org_b"
+        page = visit.open(link)
+        expect(page.get_by_role("heading", name="Health", exact=True)).to_be_visible(timeout=20_000)
+    finally:
+        below.stop()

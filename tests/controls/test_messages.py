@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from controls.messages import digits
+from controls.messages import digits, moved
 
 
 @pytest.mark.parametrize(
@@ -18,3 +19,11 @@ def test_three_digits_and_never_an_exponent(value: float | None, shown: str) -> 
 @pytest.mark.parametrize(("value", "shown"), [(-160.0, "-160"), (100.0, "+100"), (99.6, "+100"), (4.26, "+4.3")])
 def test_a_change_has_two_and_its_sign(value: float, shown: str) -> None:
     assert digits(value, 2, signed=True) == shown
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [(5, 2, "▲3"), (2.0, 5.0, "▼3"), (4, 4, "="), (None, 1, "—"), (1, float("nan"), "—"), (pd.NA, 1, "—")],
+)
+def test_places_moved(before: object, after: object, shown: str) -> None:
+    assert moved(before, after) == shown

@@ -145,7 +145,7 @@ class TestDegraded:
     def test_an_older_revision(self, owned: str, readable: str) -> None:
         run(owned, "delete from rankscope.alembic_version where version_num ~ '^rankscope'")
         found = findings(readable)["schema rankscope"]
-        assert found.sentence == "Schema rankscope is at platform_0003; this Rankscope expects rankscope_0006."
+        assert found.sentence == "Schema rankscope is at platform_0003; this Rankscope expects rankscope_0007."
 
     def test_settings_that_make_it_slow(self, owned: str, store_database: str) -> None:
         for setting in ("jit = on", "work_mem = '4MB'"):

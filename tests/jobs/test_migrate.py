@@ -26,7 +26,7 @@ class TestForeignStore:
         before = snapshot(foreign)
         assert migrate(database_url=foreign) == 0
         assert snapshot(foreign) == before
-        assert rows(foreign, "select version_num from rankscope.alembic_version") == [("rankscope_0006",)]
+        assert rows(foreign, "select version_num from rankscope.alembic_version") == [("rankscope_0007",)]
 
     def test_a_second_run_changes_nothing_at_all(self, foreign: str) -> None:
         migrate(database_url=foreign)
@@ -56,7 +56,7 @@ class TestOwnStore:
     ) -> None:
         address = cluster.url("postgres", empty_database)
         assert migrate(create_store=True, database_url=address) == 0
-        assert capsys.readouterr().out == "before  never migrated\nafter   platform_0003, rankscope_0006\n"
+        assert capsys.readouterr().out == "before  never migrated\nafter   platform_0003, rankscope_0007\n"
         found = rows(address, "select version_num from rankscope.alembic_version order by 1")
         assert [revision for (revision,) in found] == list(targets(create_store=True))
 
@@ -64,7 +64,7 @@ class TestOwnStore:
         self, cluster: Cluster, store_database: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert migrate(database_url=cluster.url("postgres", store_database)) == 0
-        assert capsys.readouterr().out.count("platform_0003, rankscope_0006") == 2
+        assert capsys.readouterr().out.count("platform_0003, rankscope_0007") == 2
 
 
 class TestRefusals:

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.inspector.pins import to_json
 from jobs.__main__ import run
-from queries.pins import Pin, expectations
+from queries.pins import MOST, Pin, expectations
 from tests.jobs.command import jobs
 from tests.retrieval.planted import QUESTION, plant
 
@@ -65,6 +65,20 @@ def test_one_that_fails_and_one_that_cannot_be_read(
         "        expectations: expected an object, found list",
         "0 of 2 pins hold",
     ]
+
+
+def test_more_than_are_checked_are_told_and_end_with_1(
+    planted: Planted, owner: Owner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(MOST + 1):
+        hold(owner, Pin(f"pin {number}", QUESTION, (str(planted.ids[0]),)))
+    assert run(["pins", "--org", "acme"]) == 1
+    *lines, unread, total = capsys.readouterr().out.splitlines()
+    assert len(lines) == MOST
+    assert (unread, total) == ("unread  1 more: 200 are checked at most, take some down", "200 of 201 pins hold")
+    assert run(["pins", "--org", "acme", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["holds"], found["unread"], len(found["pins"])) == (False, 1, MOST)
 
 
 def test_pins_of_a_file_under_a_pipeline_as_json(

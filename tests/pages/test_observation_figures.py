@@ -139,3 +139,18 @@ def test_neighbours_are_those_of_numpy(page: AppTest, planted: Planted, owner: O
     bits = {name: (own ^ fingerprint(text).simhash % 2**64).bit_count() for name, text in texts.items()}
     assert dict(zip(alike["id"], alike["bits"], strict=True)) == bits
     assert alike["bits"].tolist() == sorted(bits.values())
+
+
+def test_retrievals_without_a_rank_are_called_so(
+    cluster: Cluster, store_database: str, planted: Planted, owner: Owner
+) -> None:
+    """The strip counts retrievals that logged no rank, and says nothing of scores, which are finite."""
+    owner.execute(
+        "update retrieval_ab_logs set weighted_rank = null where observation_id = %s and retrieval_id = any(%s)",
+        (planted.id, list(planted.retrievals[:3])),
+    )
+    with application(cluster.plain_url("dash_read", store_database), observation=str(planted.id)) as test:
+        test.switch_page("observation.py").run()
+        strip = next(line.value for line in test.markdown if "as of" in line.value)
+    assert "3 retrievals without a rank" in strip
+    assert "finite" not in strip

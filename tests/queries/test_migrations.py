@@ -73,11 +73,11 @@ def test_every_tenant_key_leads_with_the_organization(cluster: Cluster, template
 
 class TestMigrate:
     def test_twice_in_a_row_changes_nothing(self, engine: Engine) -> None:
-        assert migrate(engine, create_store=True) == ("platform_0003", "rankscope_0006")
-        assert migrate(engine, create_store=True) == ("platform_0003", "rankscope_0006")
+        assert migrate(engine, create_store=True) == ("platform_0003", "rankscope_0007")
+        assert migrate(engine, create_store=True) == ("platform_0003", "rankscope_0007")
 
     def test_an_existing_store_gains_only_our_schema(self, engine: Engine) -> None:
-        assert migrate(engine, create_store=False) == ("rankscope_0006",)
+        assert migrate(engine, create_store=False) == ("rankscope_0007",)
         with engine.connect() as connection:
             made = connection.execute(
                 text("select nspname from pg_namespace where nspname !~ '^(pg_|information|public)'")
@@ -98,8 +98,8 @@ class TestMigrate:
             assert revisions(connection) == ()
 
     def test_targets_name_both_branches(self) -> None:
-        assert targets(create_store=True) == ("platform_0003", "rankscope_0006")
-        assert targets(create_store=False) == ("rankscope_0006",)
+        assert targets(create_store=True) == ("platform_0003", "rankscope_0007")
+        assert targets(create_store=False) == ("rankscope_0007",)
 
 
 def test_full_text_uses_its_index_under_row_security(

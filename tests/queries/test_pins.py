@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -9,7 +10,7 @@ import pytest
 
 from queries.engine import Store
 from queries.errors import StoreError
-from queries.pins import ArchivePin, Pin, Pins, SavePin
+from queries.pins import MOST, ArchivePin, Pin, PinError, Pins, SavePin
 from queries.scope import Reach
 from tests import hostile, sample
 
@@ -117,3 +118,45 @@ def test_expectations_written_by_hand_and_wrongly(store: Store, owner: Owner, wr
     assert odd.unreadable is not None
     assert odd.unreadable.startswith(reason)
     assert sound.pin == PIN
+
+
+def fill(owner: Owner, count: int) -> None:
+    owner.execute(
+        """insert into rankscope.pins (org_id, name, query_text, expectations, created_by)
+           select 'org_a', 'pin ' || n, 'q', '{}', 'hand' from generate_series(1, %s) n""",
+        (count,),
+    )
+
+
+def test_no_more_pins_are_held_than_are_read(store: Store, owner: Owner) -> None:
+    fill(owner, MOST - 1)
+    number = save(store)
+    assert number is not None
+    with pytest.raises(PinError, match=r"^Not pinned: an organization holds 200 pins at most\. Take one down first\.$"):
+        save(store, Pin("one more", "why", (A,)))
+    assert save(store) is None  # its name is taken, which is told first
+    assert len(stored(store)) == MOST
+    assert owner.execute("select count(*) from rankscope.pins").fetchone() == (MOST,)
+    assert archive(store, number)
+    assert save(store, Pin("one more", "why", (A,))) is not None
+    assert save(store, org="org_b", reach=Reach(("org_b",))) is not None
+
+
+def test_of_two_who_hold_the_last_one_at_once_one_is_refused(store: Store, owner: Owner) -> None:
+    fill(owner, MOST - 1)
+    with ThreadPoolExecutor(2) as both, store.writing(MINE) as first:
+        assert SavePin("org_a", PIN, "ada").apply(first) is not None
+        second = both.submit(save, store, Pin("one more", "why", (A,)))
+        with pytest.raises(TimeoutError):
+            second.result(0.5)  # it waits for what becomes of the first
+        first.commit()
+        with pytest.raises(PinError):
+            second.result(30)
+    assert len(stored(store)) == MOST
+
+
+def test_what_is_held_beyond_those_that_are_read_is_counted(store: Store, owner: Owner) -> None:
+    fill(owner, MOST + 3)
+    with store.reading(MINE) as connection:
+        assert (len(Pins("org_a").read(connection)), Pins("org_a").unread(connection)) == (MOST, 3)
+        assert Pins("org_b").unread(connection) == 0

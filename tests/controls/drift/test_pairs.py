@@ -98,3 +98,30 @@ def test_who_set_them_is_told_also_where_the_audit_does_not(panel: AppTest, owne
     panel.query_params["org"] = "org_b"
     panel.run()
     assert not [line for line in panel.text if line.value.startswith("Last set")]
+
+
+ELSEWHERE = """
+    with pair as (insert into rankscope.opposition_pairs (org_id, one, other, changed_by)
+                  values ('org_a', 'hot', 'cold', 'pia'))
+    insert into rankscope.opposition_changes (org_id, request_id, action, added, removed, digest, actor)
+    values ('org_a', gen_random_uuid(), 'edited', '[["hot", "cold"]]', '[]', 'd', 'pia')"""
+
+
+def test_edits_outlive_a_change_of_someone_else(panel: AppTest, owner: Owner) -> None:
+    typed(panel, "spicy", "mild")
+    owner.execute(ELSEWHERE)
+    press(panel, "Save pairs")
+    assert said(panel)[0].startswith("Opposition pairs: Nothing was saved: someone else was faster")
+    assert list(panel.data_editor[0].value.itertuples(index=False, name=None)) == [("hot", "cold"), ("spicy", "mild")]
+    assert "1 pair added, 0 pairs removed, not saved yet." in [line.value for line in panel.caption]
+    press(panel, "Save pairs")
+    assert kept(owner, "org_a") == {("hot", "cold"), ("spicy", "mild")}
+    assert not any("not saved yet" in line.value for line in panel.caption)
+
+
+def test_an_edit_that_meets_a_change_of_someone_else_is_there_again(panel: AppTest, owner: Owner) -> None:
+    owner.execute(ELSEWHERE)
+    typed(panel, "spicy", "mild")  # the run that typing causes finds the change
+    assert list(panel.data_editor[0].value.itertuples(index=False, name=None)) == [("hot", "cold"), ("spicy", "mild")]
+    press(panel, "Save pairs")
+    assert kept(owner, "org_a") == {("hot", "cold"), ("spicy", "mild")}

@@ -94,9 +94,8 @@ def top_slowly(owner: Owner, scope: Scope, kind: str) -> list[str]:
         standing = passes.get((row["org_id"], row["project_id"]))
         if kind == "alone" and found and standing is not None and row["created_at"] <= standing["started_at"]:
             voices = clusters.get((row["org_id"], standing["id"], row["id"]), 1)
-            if voices <= 1:
-                order = (0, -weight) if math.isfinite(weight) else (1, 0)
-                chosen.append(((-found, order, last), last))
+            if voices <= 1 and math.isfinite(weight):
+                chosen.append(((-found, -weight, last), last))
     return [id_ for _, id_ in sorted(chosen)][:SHOWN]
 
 

@@ -61,7 +61,6 @@ def plant(owner: Connection) -> None:
                  select org_id, id, 0, 'f', %(id)s, %(id)s, 'value', 'r', 1, 1, '{}', '[]'
                    from rankscope.aggregation_runs where org_id = %(org)s""",
             "insert into rankscope.simhashes values (%(org)s, %(id)s, 'h', 1)",
-            "insert into rankscope.rollups values (%(org)s, '', 'm', now(), 1, 1)",
         ):
             owner.execute(statement, {"org": org, "id": ids[0]})
     owner.execute("insert into rankscope.principals (name, role) values ('someone', 'viewer'), ('other', 'viewer')")

@@ -38,6 +38,7 @@ TAU = (
     "Kendall's τ-b: pairs in the same order less those turned round, over all pairs. 1 the same order, 0 unrelated, "
     "−1 reversed. Every rank counts alike, unlike RBO."
 )
+ALL_DIGITS = "Figures as they were computed, without rounding."
 RANK_BY_RELEVANCE = "Its rank by relevance alone, from 1."
 RANK_WITH_FEEDBACK = "Its rank after feedback weights, from 1."
 OUTCOME = "How the session ended."
@@ -55,7 +56,8 @@ def top_changed(top: int) -> str:
 LOG_COVERAGE_AND_POOL = (
     "Log coverage is the share of retrievals whose two rank columns are whole, each rank given once: only these "
     "can say what feedback moved; Left out, on Feedback Impact, lists the others. Logging is lossy by design. "
-    f"A retrieval at the limit of {POOL} candidates may have lost the ones after them."
+    f"A retrieval at the limit of {POOL} candidates may have lost the ones after them; one that logged more had "
+    "another limit and is not counted here."
 )
 
 # The matrix of organizations
@@ -127,64 +129,10 @@ AVERAGE_OVER = "What it is an average over."
 RANKS_FROM_ONE = "What breaks the rule: ranks without → with feedback, from 1; in the log they begin at 0."
 ROWS_OF_CANDIDATES = "Rows logged, of as many candidates as the last rank names."
 
-# Inspector: the pipeline
-STAGES_THAT_RUN = "In the order in which they run. A stage put in starts from its documented defaults."
-PAIR_SCORER = "Default neural, after `make models`. To run none, take the cross-encoder out."
-
-
-def pipeline(*, boosted: bool) -> str:
-    """What the organization's own pipeline is, and what every preset takes from it."""
-    return (
-        f"The organization's own pipeline runs {'with' if boosted else 'without'} the corroboration boost, by its "
-        "flags. A preset's token budget follows the session's work, and weighting the organization's flag."
-    )
-
-
-def preset(value: str) -> str:
-    """What the preset has here."""
-    return f"Preset: {value}."
-
-
-def default(value: str, *, turned: bool) -> str:
-    """A knob's default, and the way back to it where it was turned."""
-    return f"Default {value}, reset by the button below." if turned else f"Default {value}."
-
-
-# Inspector: the list, the waterfall, pins
-ALL_DIGITS = "Figures as they were computed, without rounding."
-PLACE = "After every stage but the budget, from 1."
-PLACE_AFTER_STAGE = "Empty where the stage dropped it."
-MOVED = "Against the order in which it was recalled."
-FOUND_BY = "The routes that found it and its place in each."
-LOGGED_PLACE = (
-    "Its place by weight when it was logged, from 1. Written since: it was not there yet. A dash: not among them."
-)
-WAS_GIVEN = "Whether it was in the logged block."
-TAKE_DOWN = "It is archived with your name, and no longer checked."
-
-# Inspector: why not
-GATE = "Every gate between the store and the memory block, in the order an observation passes them."
-GATE_RESULT = "Missed: this leg did not find it, another did."
-GATE_SCORE = "What it scored there, in full precision when you open the cell."
-GATE_LIMIT = "The score of the last row that passed, or the floor."
-
-# Inspector: pipelines compared
-COMPARE_WITH = "Up to three. A pipeline's text is what “copy as code” gives, for example Relevance~~Head~k~20."
-COMPARED_TOP_K = "How many of each list are drawn and compared."
-FAILED_OR_DEGRADED = "A failed list is not an empty one, and a degraded one may differ for that reason alone."
-OVERLAP = "Shared observations among the best k, as a share of the shorter list's best k."
-JACCARD = "Shared observations among the best k of both, as a share of all different ones there."
-TAU_OF_SHARED = f"Of what both lists hold; a dash where fewer than two are shared. {TAU}"
-IN_BOTH = "Observations that both lists hold; τ-b is about their order."
-ENTER_BLOCK = "In the second's memory block and not in the first's."
-LEAVE_BLOCK = "In the first's memory block and not in the second's."
-AGAINST_A = "Against the block of A."
-RANK_IN_LIST = "A dash: not in its list."
-
 # What-if
 REPLAY = (
-    f"A replay reorders what was logged: at most {POOL} candidates of each retrieval. Nothing outside that pool can "
-    "enter, and agents would have gone on differently."
+    f"A replay reorders what was logged of each retrieval: {POOL} candidates, or as many as its pipeline recalled. "
+    "Nothing outside that pool can enter, and agents would have gone on differently."
 )
 ORDER_CHANGED = "Share of replayed retrievals in which a candidate would change its rank, or enter or leave the block."
 TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} observations would be others."
@@ -290,6 +238,8 @@ def flag(description: str, default: str, owner: str) -> str:
 
 
 # Health
+NEW_TEXTS = "Of those read, how many were new or changed since they were last fingerprinted."
+LOST_BY = "The processes that lost most, by the name each was given or its process id; three at most."
 AMONG_MANY = (
     "Adjusted for the number of organizations and measures: of the changes marked here, at most 5 % are chance on "
     "average (Benjamini–Hochberg). One opened by itself is held against its own 95 % interval alone."

@@ -1,0 +1,43 @@
+"""Feature flags in a store of more organizations than a page reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from queries.flags.states import Features
+from queries.organizations import SHOWN
+from queries.scope import EVERYTHING, Scope
+from tests import sample
+from tests.pages.application import application
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from queries.engine import Store
+    from tests.conftest import Cluster
+
+    Owner = psycopg.Connection[Any]
+
+ADD = "insert into organizations (id, name) select 'o' || n, to_char(n, '00000') from generate_series(1, %s) n"
+
+
+@pytest.mark.parametrize("beyond", [0, 3])
+def test_the_figures_say_of_how_many_they_are(cluster: Cluster, store_database: str, owner: Owner, beyond: int) -> None:
+    owner.execute(ADD, (SHOWN + beyond,))
+    with application(cluster.plain_url("dash_read", store_database)) as test:
+        test.run()
+        test.switch_page("feature_flags.py").run()
+        assert not test.exception
+        assert {metric.label: metric.value for metric in test.metric}["Organizations"] == f"{SHOWN + beyond:,}"
+        said = [line.value for line in test.caption if "organizations by name" in line.value]
+        assert [line.split(":")[0] for line in said] == ["The first 2,000 of 2,003 organizations by name"][
+            : bool(beyond)
+        ]
+
+
+def test_the_same_organizations_are_read_whatever_order_they_are_stored_in(store: Store, owner: Owner) -> None:
+    owner.execute(f"{ADD} order by n desc", (SHOWN + 3,))
+    found = store.ask(Features(Scope.of_days(EVERYTHING, sample.TODAY.date(), sample.TODAY.date())))
+    assert found["org_id"].tolist() == [f"o{number}" for number in range(1, SHOWN + 1)]
