@@ -12,10 +12,11 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
+from controls.overview.matrix import CELLS
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 from tests import sample
 from tests.app_server import AppServer
-from tests.browser.cells import click_cell
+from tests.browser.cells import BEFORE, click_cell
 from tests.browser.conftest import Visit
 from tests.driver import Session
 from tests.hostile import TEXTS
@@ -279,3 +280,11 @@ class TestFraming:
             framing.shutdown()
         assert framed == ["chrome-error://chromewebdata/"]
         assert any("frame-ancestors" in text for text in visit.complaints)
+
+
+def test_no_cell_that_opens_a_page_is_cut_in_a_window_of_1400(browser: Browser, server: AppServer) -> None:
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    page = Visit(context).open(f"{server.url}/")
+    shown = page.locator("[data-testid=stDataFrame] .dvn-scroller").first.evaluate("table => table.clientWidth")
+    assert BEFORE + sum(int(heading.width) for heading, *_ in CELLS.values()) <= shown
+    context.close()
