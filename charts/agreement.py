@@ -48,7 +48,7 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
     if cliff is not None:
         figure.add_vrect(x0=cliff - 1, x1=cliff, fillcolor=DOWN, opacity=0.13, line_width=0)
         figure.add_annotation(
-            x=cliff - 0.5, y=1.0, yref="paper", text="chaining starts", showarrow=False, yanchor="bottom",
+            x=cliff - 0.5, y=1.0, yref="paper", text="clusters run together", showarrow=False, yanchor="bottom",
             font={"color": DOWN, "size": 12},
         )  # fmt: skip
     figure.add_vline(x=chosen, line={"width": 2, "dash": "dot", "color": NEUTRAL})

@@ -29,7 +29,7 @@ def choose_one(name: str, ids: Sequence[object], rows: Mapping[str, Sequence[Any
         key=key,
         on_select=partial(_picked, key, name, texts),
         selection_mode="single-row",
-        column_config={"shown": st.column_config.TextColumn("", width=30), **columns},
+        column_config={"shown": st.column_config.TextColumn("Chosen", width=65), **columns},
     )
 
 

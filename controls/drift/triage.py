@@ -119,6 +119,7 @@ def _decide(found: Drift, one: Listed, principal: Principal) -> None:
             st.button(
                 label, key=f"decide_{state}_{verdict}_{version}", shortcut=key, on_click=_clicked,
                 args=(seen, state, verdict), disabled=(state, verdict) == (one.triage.state, one.triage.verdict),
+                help=glossary.RESOLVE if state == "resolved" else None,
             )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.selectbox(

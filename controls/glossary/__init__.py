@@ -141,7 +141,8 @@ TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} obse
 RBO_WITH_LOGGED = f"The order that was logged against this one. {RBO}"
 TAU_WITH_LOGGED = f"The order that was logged against this one, over all candidates. {TAU}"
 FLIPS_REPLAYED = (
-    "Observations that would enter (▲) or leave (▼) a block, per 100 retrievals: all that agents can notice."
+    "Observations that would enter (▲) or leave (▼) a block, per 100 retrievals: all that agents can notice. Texts are "
+    "packed into the budget here; Feedback Impact, which knows places alone, counts a few more or less."
 )
 RANK_REPLAYED = "As logged → under these settings, from 1."
 WEIGHT_CHANGE = "0 is an exact tie."
@@ -210,6 +211,10 @@ SIDES_INJECTED = "Retrievals of the window that injected the older / the newer."
 CONFLICT_WORDS = "The words that the finding rests on: those of the older statement, then those of the newer."
 CLAIM_OVERLAP = meanings.CLAIM_OVERLAP
 AROSE = "When the newer one was written."
+RESOLVE = (
+    "Keeps who is right, with your name and note. Both stay stored, and agents are given them until the platform "
+    "corrects or archives one. U takes the decision back."
+)
 
 # Feature Flags
 ORGANIZATIONS = "Organizations in this scope."

@@ -35,11 +35,13 @@ def test_a_sweep_marks_where_it_stands_and_where_chaining_starts() -> None:
     assert heights["clusters"][0] == 0.5  # none has a place of its own on a logarithmic axis
     words = {note.text: note.x for note in figure.layout.annotations}
     names = dict.fromkeys(("alone", "clusters", "largest", "boosted"), 3)  # at the end of each line
-    assert words == {"chaining starts": 2.5, "now 1": 1} | names
+    assert words == {"clusters run together": 2.5, "now 1": 1} | names
     assert {note.font.color for note in figure.layout.annotations if note.text in names} == {None}  # the theme's own
     unknown = threshold_sweep(POINTS.assign(share=math.nan), 1, 3, "bits", "4 clusters at 1")
     assert "boosted" not in {note.text for note in unknown.layout.annotations}
-    assert "chaining starts" not in {note.text for note in threshold_sweep(POINTS, 1, None, "", "").layout.annotations}
+    assert "clusters run together" not in {
+        note.text for note in threshold_sweep(POINTS, 1, None, "", "").layout.annotations
+    }
 
 
 def test_sizes_are_counted_by_kind() -> None:
