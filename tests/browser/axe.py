@@ -39,7 +39,7 @@ def source() -> str:
 
 def unroll(page: Page) -> None:
     """Make the window as tall as all that it shows: axe judges no colour that lies below its edge."""
-    width, height = (page.viewport_size or {}).values()
+    width, height = page.evaluate("() => [innerWidth, innerHeight]")
     while (tall := page.evaluate(TALL)) > height:
         height = tall
         page.set_viewport_size({"width": width, "height": height})
