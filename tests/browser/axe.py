@@ -39,10 +39,7 @@ def source() -> str:
 
 def unroll(page: Page) -> None:
     """Make the window as tall as all that it shows: axe judges no colour that lies below its edge."""
-    size = page.viewport_size
-    if size is None:
-        raise ValueError("expected a page with a window of its own, found one without")
-    width, height = size["width"], size["height"]
+    width, height = page.evaluate("() => [innerWidth, innerHeight]")
     while (tall := page.evaluate(TALL)) > height:
         height = tall
         page.set_viewport_size({"width": width, "height": height})
