@@ -71,13 +71,16 @@ def answers(lease: Lease) -> bool:
 
 def processes(place: Path) -> list[psutil.Process]:
     """Return keepers, postmasters and backends that have to do with a place, by their arguments or working folder."""
-    found = psutil.process_iter(["cmdline", "cwd"])
+    found = psutil.process_iter(["ppid", "cmdline", "cwd"])
     words = ((process, " ".join([*(process.info["cmdline"] or []), process.info["cwd"] or ""])) for process in found)
     return [process for process, said in words if str(place) in said]
 
 
 def postmasters(place: Path) -> list[psutil.Process]:
-    return [process for process in processes(place) if (process.info["cmdline"] or [])[1:2] == ["-D"]]
+    """Servers, without what they have just forked: a child has its parent's command line until it gives itself another."""
+    found = [process for process in processes(place) if (process.info["cmdline"] or [])[1:2] == ["-D"]]
+    pids = {process.pid for process in found}
+    return [process for process in found if process.info["ppid"] not in pids]
 
 
 def postmaster_of(lease: Lease) -> psutil.Process:
