@@ -77,7 +77,7 @@ def processes(place: Path) -> list[psutil.Process]:
 
 
 def postmasters(place: Path) -> list[psutil.Process]:
-    """Servers, without what they have just forked: a child has its parent's command line until it gives itself another."""
+    """Servers, without what they have just forked: a child has its parent's command line for a moment."""
     found = [process for process in processes(place) if (process.info["cmdline"] or [])[1:2] == ["-D"]]
     pids = {process.pid for process in found}
     return [process for process in found if process.info["ppid"] not in pids]
