@@ -46,6 +46,7 @@ PAGES = {
     "drift-alerts-opened": "/drift_alerts?org=org_tidewater",
 }
 HEIGHTS = {
+    "feature-flags": 1250,
     "corroboration": 1480,
     "feedback-impact": 1480,
     "health": 1100,
