@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corroboration.shadow import REPLAYED, Shadow, gates, verdict
-from controls import working
+from controls import glossary, working
 from controls.corroboration.agreement import documented
 from controls.corroboration.gates import failure, measured
 from controls.corroboration.pictures import SHOWN
@@ -151,7 +151,7 @@ def _table(passed: tuple[Gate, ...]) -> None:
         column_config={
             "gate": st.column_config.TextColumn("Gate", width=235),
             "measured": st.column_config.TextColumn("Measured", width=90),
-            "limit": st.column_config.TextColumn("Published limit", width=115),
+            "limit": st.column_config.TextColumn("Published limit", width=125, help=glossary.GATE_LIMITS),
             "holds": st.column_config.TextColumn("Verdict", width=95),
         },
     )
