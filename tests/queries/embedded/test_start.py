@@ -200,9 +200,9 @@ class TestSharing:
 
     def test_a_newcomer_waits_while_the_server_stops(self, folder: Path) -> None:
         lease = start(folder)
-        for process in postmaster_of(lease).children():
-            if "checkpointer" in " ".join(process.cmdline()):
-                slow = process
+        # a child that has just ended, or not yet named itself, is none
+        assert eventually(lambda: bool(_checkpointers(folder)), 5)
+        (slow,) = _checkpointers(folder)
         slow.suspend()
         lease.abandon()
         assert eventually(lambda: keeper.State.read(folder / "keeper.lock").phase == "stopping", 5)
@@ -211,3 +211,7 @@ class TestSharing:
         slow.resume()
         with start(folder) as lease:
             assert answers(lease)
+
+
+def _checkpointers(folder: Path) -> list[psutil.Process]:
+    return [each for each in processes(folder) if "checkpointer" in " ".join(each.info["cmdline"] or [])]
