@@ -43,10 +43,10 @@ CHOSEN = {
 PER, PER_MILLE = 100, 1_000
 OPENS = " ›"  # a cell that is a button looks like text
 EXPLAINED = (
-    "Every cell with a › opens the page behind it. Accepted: against the window before, ≈ where chance among so many "
-    "organizations explains the change. Drift: alerts nobody has looked at, then all per 1 000 observations "
-    "(‰) but for those dismissed: false positives, and where both hold. Set outside: a flag that other software set. "
-    "Outcomes: accepted / rework / rejected, in percent."
+    "A click on the words of a cell with a › opens the page behind it. Accepted: against the window before, ≈ where "
+    "chance among so many organizations explains the change. Drift: alerts nobody has looked at, then all per 1 000 "
+    "observations (‰) but for those dismissed: false positives, and where both hold. Set outside: a flag that other "
+    "software set. Outcomes: accepted / rework / rejected, in percent."
 )
 
 
