@@ -35,7 +35,8 @@ TTL = 5  # seconds that a closed session is kept for a browser that comes back; 
 POOL = 12  # connections of the pages at most
 # a connection bears the name of the question it is asked; whether the store answers is asked over others
 OF_PAGES = (
-    "from pg_stat_activity where starts_with(application_name, 'rankscope') and application_name <> 'rankscope readyz'"
+    "from pg_stat_activity where starts_with(application_name, 'rankscope') and application_name <> 'rankscope readyz' "
+    "and datname = current_database()"  # another test's server may still be connected to its own
 )
 ACTIVE = f"select count(*) {OF_PAGES} and state = 'active'"
 ASLEEP = f"select pid, query_start {OF_PAGES} and state = 'active' and wait_event = 'PgSleep' and query_start > %s"
