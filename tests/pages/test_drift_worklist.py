@@ -19,6 +19,7 @@ from tests.drift_store import LOGS, PORTS, RETRIES, add_pair, window
 from tests.hostile import TEXTS
 from tests.jobs.test_worker import until
 from tests.pages.application import application
+from tests.pages.drift_page import figures, press, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,20 +105,6 @@ def page(started: AppTest) -> Any:  # noqa: ANN401 - a function
         return started
 
     return show
-
-
-def figures(test: AppTest) -> dict[str, tuple[str, str]]:
-    return {metric.label: (metric.value, metric.delta) for metric in test.metric}
-
-
-def table(test: AppTest) -> Any:  # noqa: ANN401 - a frame
-    return next(frame.value for frame in test.dataframe if "harm" in frame.value)
-
-
-def press(test: AppTest, label: str) -> AppTest:
-    next(button for button in test.button if button.label == label).click().run()
-    assert not test.exception
-    return test
 
 
 def test_what_the_last_pass_found_is_there_at_once(page: Any) -> None:  # noqa: ANN401 - a function
