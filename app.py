@@ -194,6 +194,8 @@ def log_to_stderr() -> None:
     ours.handlers = [handler]
     ours.setLevel(logging.INFO)
     ours.propagate = False
+    # it warns of what it ignores at the end of a pipeline, with the store's address; what matters is raised
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
 def safe_settings() -> settings.Settings:

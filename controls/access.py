@@ -151,5 +151,4 @@ def stored_role(name: str) -> tuple[str, tuple[str, ...] | None] | None:
     """Role and organizations granted to a name, read on every run so that a revoked role ends with the next page."""
     if not is_storable(name):
         return None
-    with store().reading(NOTHING, LIST, principal=name) as snapshot:
-        return principal_row(snapshot, name)
+    return store().once(NOTHING, LIST, lambda snapshot: principal_row(snapshot, name), principal=name)

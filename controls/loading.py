@@ -243,8 +243,7 @@ def _ladder(scope_key: str, asked: str, version: str, _scope: Scope) -> Outcomes
 
 @st.cache_data(ttl=2, max_entries=100, show_spinner=False)
 def _version(scope_key: str, tables: tuple[str, ...] | None = None) -> str:  # noqa: ARG001 - the key
-    with store().reading(NOTHING, LIST) as snapshot:
-        return data_version(snapshot, tables)
+    return store().once(NOTHING, LIST, lambda snapshot: data_version(snapshot, tables))
 
 
 def checked_pins(org: str, pins: tuple[Pin, ...], under: str, version: str, answer: Answer) -> tuple[PinResult, ...]:
@@ -275,15 +274,13 @@ def shape(scope_key: str = "store") -> LogShape:  # noqa: ARG001 - the same for 
 @st.cache_data(ttl=60, max_entries=1, show_spinner=False)
 def own_columns(scope_key: str = "store") -> dict[str, frozenset[str]]:  # noqa: ARG001 - the same for everyone: only column names
     """The tables of schema rankscope and their columns, which a store of an older revision has fewer of."""
-    with store().reading(NOTHING, LIST) as snapshot:
-        return columns(snapshot, "rankscope")
+    return store().once(NOTHING, LIST, lambda snapshot: columns(snapshot, "rankscope"))
 
 
 @st.cache_data(ttl=60, max_entries=1, show_spinner=False)
 def isolation_gap(scope_key: str = "store") -> str | None:  # noqa: ARG001 - the same for everyone: the login's own powers
     """Why the database does not keep tenants apart for this login; ``None`` where it does."""
-    with store().reading(NOTHING, LIST) as snapshot:
-        return gap(snapshot)
+    return store().once(NOTHING, LIST, gap)
 
 
 def may_write() -> bool:

@@ -63,8 +63,7 @@ def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
 
 def kept(principal: str) -> tuple[SavedView, ...]:
     """The standing views of one principal."""
-    with store().reading(NOTHING, LIST, principal=principal, name="saved views") as snapshot:
-        return SavedViews(principal).ask(snapshot)
+    return store().once(NOTHING, LIST, SavedViews(principal).ask, principal=principal, name="saved views")
 
 
 def _save(script: str) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from controls import glossary, links, messages
 from controls.address import said, say
+from controls.grid import grid
 from controls.loading import shape
 from controls.messages import counted
 from controls.partly import each
@@ -78,7 +79,7 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
 def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
     targets = tuple(_place(places[kind], org, id_) for kind, org, id_ in rows[["kind", "org_id", "id"]].to_numpy())
     _by_keyboard(rows, targets)
-    st.dataframe(
+    grid(
         rows.assign(open="Open")[["open", "kind", "name", "organization", "id"]],
         hide_index=True,
         key="search_found",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import settings
 from controls.loading import load, store
-from queries.engine import answers
+from queries.connections import answers
 from queries.errors import LACKING, StoreError
 from queries.holdings import Holdings
 

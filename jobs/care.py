@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from jobs.companion import Companion
 from queries import embedded
-from queries.engine import Store, answers, make_engine
+from queries.connections import answers
+from queries.engine import Store, make_engine
 from queries.errors import StoreError
 from queries.log_writers import log_totals
 

@@ -181,6 +181,7 @@ def main(registry: str) -> int:
     """Do tasks until nobody asks any more."""
     out = _own_output()
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # as in the application
     sys.excepthook = lambda _kind, error, _tb: log.error("worker ended: %s", where(error))
     _bounded()
 

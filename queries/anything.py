@@ -17,6 +17,7 @@ from queries.shape import COMPLETE_SHAPE
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause, ScalarSelect, Select
+    from sqlalchemy.sql.selectable import LateralFromClause
 
     from queries.engine import Question
     from queries.scope import Scope
@@ -61,6 +62,12 @@ def _share(scope: Scope, bound: int) -> ScalarSelect[int]:
     counted = scope.reach.where(every.c.id) if scope.org is None else every.c.id == scope.org
     part = literal(bound, BigInteger) // func.greatest(func.count(every.c.id), 1)
     return select(func.greatest(part, 1)).select_from(every).where(counted).scalar_subquery()
+
+
+def _recent(scope: Scope, newest: Select[Any], table: FromClause, bound: int) -> LateralFromClause:
+    """The first rows of each organization, by one short walk down the index whose order ``newest`` has."""
+    theirs = newest.where(table.c.org_id == schema.organizations.c.id, scope.reach.where(table.c.org_id))
+    return theirs.limit(_share(scope, bound)).lateral("recent")
 
 
 def _best_first(table: FromClause, words: str) -> list[ColumnElement[Any]]:
@@ -140,15 +147,11 @@ class TitledObservations:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[Any]:
-        """One short walk down the index of recent observations for each organization."""
+        """Those whose titles begin so first."""
         table, orgs = schema.observations, schema.organizations
-        recent = (
-            select(table.c.id, table.c.org_id, table.c.title, table.c.created_at)
-            .where(table.c.org_id == orgs.c.id, self.scope.reach.where(table.c.org_id), table.c.status == "active")
-            .order_by(table.c.created_at.desc())
-            .limit(_share(self.scope, LOOKED_THROUGH))
-            .lateral("recent")
-        )
+        read = select(table.c.id, table.c.org_id, table.c.title, table.c.created_at)
+        active = read.where(table.c.status == "active").order_by(table.c.created_at.desc())
+        recent = _recent(self.scope, active, table, LOOKED_THROUGH)
         name = func.lower(recent.c.title)
         return (
             select(cast(recent.c.id, Text), recent.c.org_id, shown_name(orgs), func.left(recent.c.title, LONGEST_TEXT))
@@ -191,15 +194,11 @@ class AskedRetrievals:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[Any]:
-        """One short walk down the index of the recent log for each organization; a retrieval has several rows."""
+        """The same order; a retrieval has several rows."""
         logs, orgs = schema.retrieval_ab_logs, schema.organizations
-        recent = (
-            select(logs.c.retrieval_id, logs.c.org_id, logs.c.query_text, logs.c.created_at)
-            .where(logs.c.org_id == orgs.c.id, self.scope.reach.where(logs.c.org_id))
-            .order_by(logs.c.created_at.desc(), logs.c.id.desc())
-            .limit(_share(self.scope, ROWS_LOOKED_THROUGH))
-            .lateral("recent")
-        )
+        read = select(logs.c.retrieval_id, logs.c.org_id, logs.c.query_text, logs.c.created_at)
+        newest = read.order_by(logs.c.created_at.desc(), logs.c.id.desc())
+        recent = _recent(self.scope, newest, logs, ROWS_LOOKED_THROUGH)
         query, at = func.min(recent.c.query_text), func.max(recent.c.created_at)
         begins = func.lower(query).startswith(self.words.lower(), autoescape=True)
         return (

@@ -1,32 +1,40 @@
-"""Connections that never wait for ever: a deadline of the client's own, and a ping before one that has been idle."""
+"""Connections that wait little: a deadline of their own, a ping after a pause, statements that travel together."""
 
 from __future__ import annotations
 
 import threading
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import errors as pg
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
+from psycopg.adapt import Dumper, Loader
+from psycopg.pq import Format, TransactionStatus
 from psycopg.rows import tuple_row
+from psycopg.types.datetime import TimestamptzBinaryLoader, TimestamptzLoader
 from psycopg.types.string import TextBinaryLoader
-from sqlalchemy import QueuePool, event, exc
+from sqlalchemy import QueuePool, event, exc, text
 
 from queries.errors import DeadlineError
 
 if TYPE_CHECKING:
-    from psycopg.abc import PQGen
+    from collections.abc import Callable, Sequence
+    from typing import LiteralString, Self
+
+    from psycopg.abc import AdaptContext, Buffer, PQGen
     from psycopg.pq.abc import PGconn
     from psycopg.rows import RowFactory
     from sqlalchemy import Engine
     from sqlalchemy.pool import ConnectionPoolEntry
 
     Key = tuple[bytes, tuple[int, ...]]  # text and types of parameters
+    Spoken = tuple[LiteralString, Sequence[Any]]  # text and parameters
+    Sending = Callable[[], object]
 
 INVALID_OID = 0  # stands for every type without a loader of its own
+ALONE: tuple[Sequence[Sending], Sequence[Sending]] = ((), ())  # no company
 GRACE = 2.0  # the server ends a statement at its limit; only a frozen one is still silent this much later
 PING = 1.0
 # A connection that answered less than so many seconds ago is not asked again whether it does: eight callers of one
@@ -49,6 +57,62 @@ class _WireVectorDumper(Dumper):
         return obj
 
 
+class _UtcLoader(Loader):
+    """Moments in UTC, whatever zone the server is in.
+
+    psycopg takes the zone that the connection has as an answer is read, and by then the end of the snapshot that
+    set UTC may have been told along.
+    """
+
+    def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+        super().__init__(oid, context)
+        self._plain: Loader = TimestamptzLoader(oid, None)
+
+    def load(self, data: Buffer) -> Any:  # noqa: ANN401 - as every loader
+        return self._plain.load(data)
+
+
+class _UtcBinaryLoader(_UtcLoader):
+    format = Format.BINARY
+
+    def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+        super().__init__(oid, context)
+        self._plain = TimestamptzBinaryLoader(oid, None)
+
+
+class TogetherCursor(psycopg.Cursor[Any]):
+    """A cursor whose statement takes along what its connection was told to send with the next one."""
+
+    def execute(self, *given: Any, **options: Any) -> Self:  # noqa: ANN401 - psycopg's own
+        """Run a statement and its company in one round trip; the first of them that fails is raised."""
+        connection: DeadlineConnection = self.connection  # type: ignore[assignment]
+        ahead, behind = connection.company
+        if connection.is_over:
+            raise psycopg.ProgrammingError("the snapshot ended with its last statement")
+        if not ahead and not behind:
+            return super().execute(*given, **options)
+        connection.company, connection.is_over = ALONE, bool(behind)
+        try:
+            with connection.pipeline():
+                for told in ahead:
+                    told()
+                super().execute(*given, **options)
+                for told in behind:
+                    told()
+        finally:
+            if connection.pgconn.pipeline_status:
+                # Cut while answers were read, psycopg can neither leave the pipeline nor see that nobody is there.
+                connection.pgconn.finish()
+        return self
+
+    def executemany(self, *given: Any, **options: Any) -> None:  # noqa: ANN401 - psycopg's own
+        """Only without company, which would travel with none of them."""
+        connection: DeadlineConnection = self.connection  # type: ignore[assignment]
+        if connection.is_over or connection.company != ALONE:
+            raise psycopg.ProgrammingError("a snapshot of one statement is asked one")
+        super().executemany(*given, **options)
+
+
 class DeadlineConnection(psycopg.Connection[Any]):
     """A connection that gives up on a server which neither answers nor closes.
 
@@ -63,8 +127,26 @@ class DeadlineConnection(psycopg.Connection[Any]):
         self.adapters.register_dumper(WireVector, _WireVectorDumper)
         # words of a type that psycopg does not know, as a platform's own, are text as they are in every other answer
         self.adapters.register_loader(INVALID_OID, TextBinaryLoader)
+        self.adapters.register_loader("timestamptz", _UtcLoader)
+        self.adapters.register_loader("timestamptz", _UtcBinaryLoader)
         # statements that rounds have prepared, and their names on the server
         self.named: dict[Key, bytes] = {}
+        self.company: tuple[Sequence[Sending], Sequence[Sending]] = ALONE
+        self.is_over = False  # outside a transaction a statement would see nothing, and say nothing of that
+        self.cursor_factory = TogetherCursor
+
+    def accompany(self, ahead: Sequence[Spoken], behind: Sequence[Spoken] = ()) -> list[psycopg.Cursor[Any]]:
+        """Let the next statement take others along, before and behind it; the cursors that will hold their answers.
+
+        One that begins or ends a transaction needs ``autocommit``: else psycopg begins one in a round trip of its own.
+        """
+        cursors = [psycopg.Cursor(self) for _ in (*ahead, *behind)]
+        sends = [
+            partial(cursor.execute, words, values)
+            for cursor, (words, values) in zip(cursors, (*ahead, *behind), strict=True)
+        ]
+        self.company = (sends[: len(ahead)], sends[len(ahead) :])
+        return cursors
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Wait for the server, at most until the deadline."""
@@ -115,6 +197,9 @@ def ping_after_a_pause(engine: Engine) -> None:
         if raw is not None:
             # The ping before the next use must not wait as long as the last question was allowed to.
             raw.deadline = PING
+            raw.company, raw.is_over = ALONE, False  # it may be of a statement that was never sent
+            if raw.info.transaction_status == TransactionStatus.IDLE:
+                raw.autocommit = False  # as whoever does not ask for it expects
             record.info["used"] = time.monotonic()
 
     found_dead = 0.0
@@ -136,3 +221,14 @@ def ping_after_a_pause(engine: Engine) -> None:
     event.listen(engine, "checkin", put_back)
     event.listen(engine, "checkout", taken)
     event.listen(engine, "invalidate", died)
+
+
+def answers(engine: Engine, *, limit: float) -> bool:
+    """Whether the server answers ``select 1`` within a limit in seconds."""
+    try:
+        with engine.connect() as connection:
+            raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
+            raw.deadline = limit
+            return bool(connection.execute(text("select 1")).scalar_one() == 1)
+    except exc.SQLAlchemyError:
+        return False

@@ -5,46 +5,36 @@ from __future__ import annotations
 import json
 import logging
 import time
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-import psycopg
-from psycopg import IsolationLevel
-from sqlalchemy import create_engine, exc, text
+from sqlalchemy import create_engine, exc
 from sqlalchemy.engine import make_url
 
 from queries.connections import GRACE, DeadlineConnection, PeakPool, ping_after_a_pause, remember_most
-from queries.errors import BAD_ADDRESS, NO_WRITER, DeadlineError, StoreError, store_error
-from queries.version import moment
+from queries.errors import BAD_ADDRESS, NO_WRITER, StoreError, sentences, store_error, was_cut
+from queries.transactions import BEGIN, CHANGES, COMMIT, OPEN, SNAPSHOTS, give_back, prepared, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     import pandas as pd
+    import psycopg
     from sqlalchemy import URL, Connection, Engine, Executable
 
     from queries.scope import Reach, Scope
 
-    Mode = tuple[IsolationLevel, bool | None]
     Local = Mapping[str, str] | None
 
 log = logging.getLogger("rankscope.store")
+
+T = TypeVar("T")
 
 LIST, AGGREGATE = 1.0, 5.0  # seconds that a list and an aggregate may take
 SNAPSHOT = 8.0  # seconds that all questions of one snapshot may take together
 CONNECT = 3.0
 POOL_WAIT = 5.0
-
-# Transaction-local (true): a setting for the session would be inherited by whoever gets the connection next.
-SET_LOCAL = text("select set_config(key, value, true) from json_each_text(cast(:settings as json))")
-
-# How a transaction begins, told as it begins: a statement of its own would cost a round trip.
-SNAPSHOTS = (IsolationLevel.REPEATABLE_READ, True)
-# A change has to see what those committed whom it waited for; a store that is set to read-only stays so.
-CHANGES = (IsolationLevel.READ_COMMITTED, None)
-
-PREPARED_AFTER = 5  # psycopg's own: changes of one kind follow one another
 
 # Repeated here because a login that is not one of our roles has none of them set; times are told in UTC.
 LIMITS = {
@@ -93,6 +83,7 @@ def make_engine(url: str, *, name: str, pool: int = 8, overflow: int = 4) -> Eng
         pool_timeout=POOL_WAIT,
         pool_recycle=300,
         hide_parameters=True,
+        use_native_hstore=False,  # nothing reads one, and to look for it is three round trips
     )
     ping_after_a_pause(engine)
     remember_most(engine)
@@ -127,11 +118,11 @@ class Store:
         """
         settings = self.reading_settings(reach, limit, principal, name, more)
         with sentences():
-            connection = _prepared(self.reader, settings, limit, SNAPSHOTS)
+            connection = prepared(self.reader, settings, limit, SNAPSHOTS)
             try:
                 yield connection
             finally:
-                _give_back(connection)
+                give_back(connection)
 
     def reading_settings(
         self, reach: Reach, limit: float, principal: str = "", name: str | None = None, more: Local = None
@@ -161,39 +152,69 @@ class Store:
         if name is not None:
             settings["application_name"] = f"rankscope {name}"
         with sentences():
-            connection = _prepared(self.writer, settings, limit, CHANGES)
+            connection = prepared(self.writer, settings, limit, CHANGES)
             try:
                 yield connection
                 connection.commit()
             finally:
-                _give_back(connection)
+                give_back(connection)
 
     def ask(self, question: Question) -> pd.DataFrame:
         """The answer to one question, as a frame typed by its row."""
         return self.ask_all(question)[0][0]
 
     def ask_all(self, *questions: Question) -> tuple[list[pd.DataFrame], datetime]:
-        """The answers to questions of one reach, all from one snapshot, and the moment it was taken.
-
-        A connection that is cut meanwhile is replaced and all are asked once more: reading is safe to repeat.
-        """
-        try:
-            return self._ask(questions)
-        except StoreError as error:
-            if error.kind == "silent" or not _was_cut(error):
-                raise
-            return self._ask(questions)
+        """The answers to questions of one reach, all from one snapshot, and the moment it was taken."""
+        return _twice(lambda: self._ask(questions))
 
     def _ask(self, questions: Sequence[Question]) -> tuple[list[pd.DataFrame], datetime]:
+        """As many round trips as there are questions: the first opens the snapshot, the last ends it."""
         started = time.monotonic()
-        first, name = questions[0], type(questions[0]).__name__
-        with self.reading(first.scope.reach, first.limit, name=name) as connection:
-            answers = []
+        first = questions[0]
+        settings = self.reading_settings(first.scope.reach, first.limit, name=type(first).__name__)
+        answers: list[pd.DataFrame] = []
+        with self._lent() as (connection, raw):
             for question in questions:
-                left = max(SNAPSHOT - (time.monotonic() - started), 0.1)
-                limit_statement(connection, min(question.limit, left))
+                limit = min(question.limit, max(SNAPSHOT - (time.monotonic() - started), 0.1))
+                raw.deadline = limit + GRACE
+                settings["statement_timeout"] = _milliseconds(limit)
+                setting = (OPEN, (json.dumps(settings),))
+                ahead = [setting] if answers else [(BEGIN, ()), setting]
+                ends = len(answers) + 1 == len(questions)
+                told = raw.accompany(ahead, [(COMMIT, ())] if ends else ())
                 answers.append(ask(connection, question))
-            return answers, moment(connection)
+                taken: datetime = told[len(ahead) - 1].fetchall()[0][0]  # the same each time: the snapshot's
+                settings = {}
+        return answers, taken
+
+    def once(
+        self,
+        reach: Reach,
+        limit: float,
+        read: Callable[[Connection], T],
+        *,
+        principal: str = "",
+        name: str | None = None,
+    ) -> T:
+        """What one statement says, in one round trip; a second that ``read`` made would fail: its snapshot is over."""
+        settings = self.reading_settings(reach, limit, principal, name)
+
+        def reading() -> T:
+            with self._lent() as (connection, raw):
+                raw.deadline = limit + GRACE
+                raw.accompany([(BEGIN, ()), (OPEN, (json.dumps(settings),))], [(COMMIT, ())])
+                return read(connection)
+
+        return _twice(reading)
+
+    @contextmanager
+    def _lent(self) -> Iterator[tuple[Connection, DeadlineConnection]]:
+        with sentences():
+            connection = self.reader.connect()
+            try:
+                yield connection, wired(connection, SNAPSHOTS)
+            finally:
+                give_back(connection)
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -221,70 +242,15 @@ def ask(connection: Connection, question: Question) -> pd.DataFrame:
     return frame(rows, question.row)
 
 
-def _give_back(connection: Connection) -> None:
-    """End the snapshot; a connection that died after its last answer takes nothing away from that answer."""
-    with suppress(exc.DBAPIError):
-        connection.close()
-
-
-def set_local(connection: Connection, settings: Mapping[str, str]) -> None:
-    """Settings for the rest of this transaction."""
-    connection.execute(SET_LOCAL, {"settings": json.dumps(settings)})
-
-
-def limit_statement(connection: Connection, limit: float) -> None:
-    """Let the next statement of this transaction take so many seconds, and the client wait little longer."""
-    raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
-    raw.deadline = limit + GRACE
-    set_local(connection, {"statement_timeout": _milliseconds(limit)})
-
-
-def _prepared(engine: Engine, settings: dict[str, str], limit: float, mode: Mode, *, again: bool = True) -> Connection:
-    connection = engine.connect()
+def _twice(read: Callable[[], T]) -> T:
+    """If its connection is cut meanwhile it is replaced, and all read once more: reading is safe to repeat."""
     try:
-        _prepare(connection, settings, limit, mode)
-    except exc.DBAPIError as error:
-        _give_back(connection)
-        # The server may have gone since the connection was last used; nothing was done yet, so begin anew once.
-        if again and error.connection_invalidated and not isinstance(error.orig, DeadlineError):
-            return _prepared(engine, settings, limit, mode, again=False)
-        raise
-    return connection
-
-
-def _prepare(connection: Connection, settings: dict[str, str], limit: float, mode: Mode) -> None:
-    raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
-    raw.deadline = limit + GRACE
-    raw.isolation_level, raw.read_only = mode
-    # A snapshot ends in a rollback, with which psycopg has the server forget what it prepared itself, and all else.
-    raw.prepare_threshold = None if mode is SNAPSHOTS else PREPARED_AFTER
-    set_local(connection, settings)
+        return read()
+    except StoreError as error:
+        if error.kind == "silent" or not was_cut(error):
+            raise
+        return read()
 
 
 def _milliseconds(seconds: float) -> str:
     return str(int(seconds * 1000))
-
-
-def answers(engine: Engine, *, limit: float) -> bool:
-    """Whether the server answers ``select 1`` within a limit in seconds."""
-    try:
-        with engine.connect() as connection:
-            raw: DeadlineConnection = connection.connection.driver_connection  # type: ignore[assignment]
-            raw.deadline = limit
-            return bool(connection.execute(text("select 1")).scalar_one() == 1)
-    except exc.SQLAlchemyError:
-        return False
-
-
-@contextmanager
-def sentences() -> Generator[None]:
-    """Whatever goes wrong with the store inside comes out as a ``StoreError``."""
-    try:
-        yield
-    except (exc.SQLAlchemyError, psycopg.Error) as error:
-        raise store_error(error) from error
-
-
-def _was_cut(error: StoreError) -> bool:
-    cause = error.__cause__
-    return isinstance(cause, exc.DBAPIError) and cause.connection_invalidated

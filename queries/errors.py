@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import psycopg
 from sqlalchemy import exc
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
 NOT_ANSWERING = "The database is not answering. Nothing was changed. Try again in a moment."
 BAD_ADDRESS = "The store's address cannot be read. DATABASE_URL has the form postgresql://user@host:port/database."
@@ -98,12 +99,13 @@ def store_error(error: Exception) -> StoreError:
     original = error.orig if isinstance(error, exc.DBAPIError) else error
     state = getattr(original, "sqlstate", None)
     if state is None:
-        return _without_state(original)
+        is_asked = isinstance(error, exc.DBAPIError) and error.statement is not None
+        return _without_state(original, is_asked=is_asked)
     kind, sentence = SENTENCES.get(state) or SENTENCES.get(state[:2]) or ("unknown", UNKNOWN)
     return StoreError(kind, sentence, state)
 
 
-def _without_state(error: BaseException | None) -> StoreError:
+def _without_state(error: BaseException | None, *, is_asked: bool) -> StoreError:
     """What never reached a server that could have given a SQLSTATE."""
     if isinstance(error, DeadlineError):
         return StoreError("silent", NOT_ANSWERING)
@@ -112,8 +114,8 @@ def _without_state(error: BaseException | None) -> StoreError:
     if isinstance(error, psycopg.DataError):  # psycopg itself could not read what the server sent
         return StoreError(*SENTENCES["22"])
     # libpq refuses an option that it does not know before it connects
-    known = isinstance(error, psycopg.ProgrammingError)
-    return StoreError("address", BAD_ADDRESS) if known else StoreError("unknown", UNKNOWN)
+    refused = isinstance(error, psycopg.ProgrammingError) and not is_asked
+    return StoreError("address", BAD_ADDRESS) if refused else StoreError("unknown", UNKNOWN)
 
 
 # While connecting psycopg passes on libpq's text only: the server's FATAL line is all there is to go by.
@@ -136,3 +138,18 @@ def _connect_error(error: psycopg.OperationalError) -> StoreError:
 def listed(names: Sequence[str]) -> str:
     """Names as a sentence has them: commas between them, and "and" before the last."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+@contextmanager
+def sentences() -> Generator[None]:
+    """Whatever goes wrong with the store inside comes out as a ``StoreError``."""
+    try:
+        yield
+    except (exc.SQLAlchemyError, psycopg.Error) as error:
+        raise store_error(error) from error
+
+
+def was_cut(error: StoreError) -> bool:
+    """Whether a connection was lost that had been made."""
+    cause = error.__cause__
+    return isinstance(cause, exc.DBAPIError) and cause.connection_invalidated

@@ -151,8 +151,7 @@ def log_totals(store: Store, limit: float) -> dict[str, int] | None:
     table = own_schema.log_writers
     recent = select(*_sums()).where(table.c.seen_at > func.now() - RECENT)
     try:
-        with store.reading(EVERYTHING, limit, name="readyz") as connection:
-            row = connection.execute(recent).one()
+        row = store.once(EVERYTHING, limit, lambda connection: connection.execute(recent).one(), name="readyz")
     except StoreError:
         return None
     return dict(zip(COUNTED, row, strict=True))

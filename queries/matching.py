@@ -76,8 +76,7 @@ class Named:
     def ask(self, store: Store, reach: Reach) -> Match | None:
         """It, if the organization has it."""
         wanted = select(*_shown()).where(observations.c.org_id == self.org_id, observations.c.id == self.id)
-        with store.reading(reach, LIST, name="named") as connection:
-            row = connection.execute(wanted).first()
+        row = store.once(reach, LIST, lambda connection: connection.execute(wanted).first(), name="named")
         return None if row is None else Match(*row)
 
 

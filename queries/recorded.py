@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import event
 
-from queries.engine import SET_LOCAL
+from queries.transactions import SET_LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

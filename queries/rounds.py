@@ -21,7 +21,8 @@ from psycopg.pq import ExecStatus, Format
 from sqlalchemy import exc
 
 from queries.connections import GRACE
-from queries.engine import sentences
+from queries.errors import sentences
+from queries.transactions import BEGIN, COMMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,8 +57,8 @@ class Statement:
     is_kept: bool = True
 
 
-BEGIN = Statement(b"begin isolation level repeatable read read only", is_kept=False)
-COMMIT = Statement(b"commit", is_kept=False)
+OPENS = Statement(BEGIN.encode(), is_kept=False)
+ENDS = Statement(COMMIT.encode(), is_kept=False)
 # Counted, because nobody reads a dozen settings back. Transaction-local (true), as in every other snapshot.
 SET_LOCAL = b"select count(set_config(key, value, true)) from json_each_text($1::json)"
 
@@ -85,11 +86,11 @@ class Snapshot:
         What ``ends`` it ends with these questions. Asked again, a new snapshot begins.
         """
         self._more |= more or {}
-        opening = [] if self._is_open else [BEGIN, _setting({**self._more, **self._fixed})]
+        opening = [] if self._is_open else [OPENS, _setting({**self._more, **self._fixed})]
         later = {key: value for key, value in (more or {}).items() if key not in self._fixed}
         if self._is_open and later:
             opening = [_setting(later)]
-        together = [*opening, *statements, *([COMMIT] if ends else [])]
+        together = [*opening, *statements, *([ENDS] if ends else [])]
         answers = ask_at_once(self._raw, together, prepares=self._prepares)
         self._is_open = not ends
         return answers[len(opening) : len(opening) + len(statements)]

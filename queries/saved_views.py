@@ -9,9 +9,9 @@ from uuid import uuid4
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from queries.engine import set_local
 from queries.own_schema import saved_views
 from queries.scope import is_storable
+from queries.transactions import set_local
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause
 
 
+# Characters that turn the letters around them and have no shape of their own, and what would pass for their mark.
+TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|⟦(?=U\\+)")
 PLAIN_DIRECTIONS = frozenset({"L", "EN", "ES", "ET", "CS", "NSM", "B", "S", "WS", "ON", ""})
 
 
@@ -134,7 +137,13 @@ class Scope:
         return f"{who}{what}, {days}{last.day} {last:%b %Y} (UTC)"
 
 
+def marked(text: str) -> str:
+    """Tenant text to be shown: what would turn its letters unseen stands there by its number, as in ⟦U+202E⟧."""
+    return TURNING.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", text)
+
+
 def isolated(text: str) -> str:
-    """Tenant text whose writing direction ends with it; left open, it would turn round the words that follow."""
-    turns = any(unicodedata.bidirectional(character) not in PLAIN_DIRECTIONS for character in text)
-    return f"\u2068{text}\u2069" if turns else text
+    """The same inside a sentence: left open, its writing direction would turn round the words that follow."""
+    shown = marked(text)
+    turns = any(unicodedata.bidirectional(character) not in PLAIN_DIRECTIONS for character in shown)
+    return f"\u2068{shown}\u2069" if turns else shown

@@ -8,7 +8,6 @@ from sqlalchemy import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from sqlalchemy import Connection
 
@@ -42,9 +41,3 @@ def data_version(connection: Connection, tables: Sequence[str] | None = None) ->
     """
     named = None if tables is None else list(tables)
     return str(connection.execute(DATA_VERSION, {"tables": named}).scalar_one())
-
-
-def moment(connection: Connection) -> datetime:
-    """When the snapshot of this connection was taken, by the server's clock."""
-    taken: datetime = connection.execute(text("select now()")).scalar_one()
-    return taken

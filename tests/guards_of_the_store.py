@@ -14,8 +14,20 @@ OF_THE_STORE = (
         ("tests/queries/isolation/test_row_security.py::TestRowSecurity",),
     ),
     Sabotage(
-        "a scope that ends with its transaction", "queries/engine.py", "set_config(key, value, true)",
-        "set_config(key, value, false)", ("tests/queries/isolation/test_pool.py::TestPool",),
+        "a scope that ends with its transaction", "queries/transactions.py", '"select set_config(key, value, true)',
+        '"select set_config(key, value, false)', ("tests/queries/isolation/test_pool.py::TestPool",),
+    ),
+    Sabotage(
+        "a scope that ends with its question", "queries/transactions.py", "count(set_config(key, value, true))",
+        "count(set_config(key, value, false))", ("tests/queries/test_transactions.py",),
+    ),
+    Sabotage(
+        "the end of a snapshot of one statement", "queries/connections.py", "if connection.is_over:", "if False:",
+        ("tests/queries/test_transactions.py",),
+    ),
+    Sabotage(
+        "statements that were to travel with one that was never sent", "queries/connections.py",
+        "raw.company, raw.is_over = ALONE, False", "raw.is_over = False", ("tests/queries/test_transactions.py",),
     ),
     Sabotage(
         "the scope of a round that ends with its transaction", "queries/rounds.py", "set_config(key, value, true)",
@@ -30,7 +42,7 @@ OF_THE_STORE = (
         'event.listen(engine, "invalidate", died)', "str(died)", ("tests/queries/test_rounds.py::TestFailures",),
     ),
     Sabotage(
-        "statements that a snapshot's rollback leaves prepared", "queries/engine.py",
+        "statements that a snapshot's rollback leaves prepared", "queries/transactions.py",
         "raw.prepare_threshold = None if mode is SNAPSHOTS else PREPARED_AFTER", "pass",
         ("tests/queries/test_rounds.py::TestPrepared",),
     ),

@@ -147,6 +147,11 @@ def test_a_file_has_at_most_300_lines_tests_too_and_a_page_90() -> None:
     assert {str(file.relative_to(ROOT)): count for file, count in longer.items()} == {}
 
 
+def test_every_table_shows_its_texts_in_one_way() -> None:
+    drawn = [file for file in sources("controls", "pages") if "st.dataframe(" in file.read_text()]
+    assert drawn == [ROOT / "controls" / "grid.py"]
+
+
 FORBIDDEN_NAMES = {
     "unsafe_allow_html", "ImageColumn", "LinkColumn", "MarkdownColumn", "components", "iframe",
     "read_sql", "read_sql_query", "exec_driver_sql",

@@ -59,7 +59,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
         "controls/flags/changing.py": {
             "as_state(NEW.understood)", "flag.default", "flag.description", "flag.owner", "known.description",
-            "known.effect(new)", "known_flag(flag).effect(state)", "state",
+            "known.effect(new)", "known_flag(flag).choice(state)",
         },
         "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "states"},
         "controls/flags/preview.py": {"failure(gate)"},
@@ -102,9 +102,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
         "controls/impact/left_out.py": {"_how_many(): about"},
-        "controls/impact/measures.py": {
-            "about", "measure.change(value, measure.of.value(then))", "measure.shown(value)",
-        },
+        "controls/impact/measures.py": {"found.about", "measure.change(found)", "measure.shown(value)"},
         "controls/impact/movers.py": {"moved", "moved[moved['places'] < 0].iloc"},
         "controls/impact/outcomes.py": {"found.changed", "found.kept"},
         "controls/impact/retrieval.py": {"deepest"},
@@ -114,7 +112,11 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "next((pair for d in (3, 6, 17) if len(set((pair := (f'{weight:.{d}g}', f'{left:.{d}g}')))) > 1))"
         },
         "controls/observation/lists.py": {
-            "{name: int(found.totals[name]) for name in ('accepted', 'rework', 'rejected')}"
+            "{name: int(found.totals[name]) for name in ('accepted', 'rework', 'rejected')}",
+            "{'with an unknown one': unknown}", "{'without outcome': without}", "{}",
+        },
+        "controls/verbatim.py": {  # names of characters and how many
+            "unseen(''.join((sign for sign in TURNING.findall(text) if sign != '⟦')))"
         },
         "controls/inspector/pipeline.py": {"shown(default)"},
         "controls/trust.py": {
@@ -122,7 +124,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_alarms(): trust.unusable", "trust.more",
         },
         "controls/overview/summary.py": {
-            "_beside(): change(found).lstrip('▲▼= ')", "judged.get('accepted')", "judged.get('coverage')",
+            "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)",
+            "judged.get('accepted')", "judged.get('coverage')",
         },
         "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},
     },

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 MATCHES = 20
+LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class WordMatches:
                 table.c.agent_id,
                 datable(table.c.created_at),
                 table.c.status,
-                func.left(table.c.content, 500),
+                func.left(table.c.content, LONGEST_TEXT),
             )
             .select_from(table.join(orgs, orgs.c.id == table.c.org_id))
             .where(self.scope.tenant(table), table.c.search.op("@@")(asked))

@@ -16,8 +16,8 @@ import psutil
 import pytest
 from sqlalchemy import text
 
-from queries.connections import PAUSE, DeadlineConnection
-from queries.engine import LIST, Store, answers, make_engine
+from queries.connections import PAUSE, DeadlineConnection, answers
+from queries.engine import LIST, Store, make_engine
 from queries.errors import NOT_ANSWERING, UNREACHABLE, StoreError
 from queries.organizations import Organizations
 from queries.scope import EVERYTHING, Scope

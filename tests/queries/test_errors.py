@@ -9,8 +9,9 @@ import psycopg
 import pytest
 from sqlalchemy import exc
 
-from queries.engine import Store, answers, make_engine, sentences
-from queries.errors import SENTENCES, StoreError, store_error
+from queries.connections import answers
+from queries.engine import Store, make_engine
+from queries.errors import SENTENCES, StoreError, sentences, store_error
 from tests.queries.failing import failure
 
 if TYPE_CHECKING:

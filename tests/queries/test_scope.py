@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, date, datetime
 
 import pytest
 from sqlalchemy.dialects import postgresql
 
+from charts import look
+from charts.look import literal
 from queries import schema
-from queries.scope import EVERYTHING, NOTHING, OutOfReachError, Reach, Scope
+from queries.scope import EVERYTHING, NOTHING, TURNING, OutOfReachError, Reach, Scope, isolated, marked
 
 FIRST, LAST = date(2026, 10, 18), date(2026, 11, 16)
 SOME = Reach.of(frozenset({"org_b", "org_a"}))
@@ -78,3 +81,29 @@ class TestScope:
     def test_a_project_needs_its_organization(self) -> None:
         with pytest.raises(ValueError, match="a project needs its organization"):
             Scope.of_days(EVERYTHING, FIRST, LAST, None, "api")
+
+
+class TestMarked:
+    @pytest.mark.parametrize("number", [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+    def test_what_turns_letters_unseen_is_seen_by_its_number(self, number: int) -> None:
+        assert unicodedata.bidirectional(chr(number)) not in ("ON", "WS", "BN")
+        assert marked(f"a{chr(number)}b") == isolated(f"a{chr(number)}b") == f"a⟦U+{number:04X}⟧b"
+        assert literal(f"<a{chr(number)}b") == f"&lt;a⟦U+{number:04X}⟧b"
+
+    @pytest.mark.parametrize(
+        "text",
+        ["plain", "مرحبا بالعالم", "שלום, עולם 42", "نم\u200cشد", "👩\u200d👧", "⟦x⟧ [U+202E]", "a\nb\tc", ""],
+    )
+    def test_letters_of_any_writing_stay_as_they_are(self, text: str) -> None:
+        assert marked(text) == text
+        assert isolated(text).strip("\u2068\u2069") == text
+
+    def test_nobody_can_write_a_mark(self) -> None:
+        assert marked("a⟦U+202E⟧") == "a⟦U+27E6⟧U+202E⟧" != marked("a\u202e")
+
+    def test_charts_know_the_same_characters(self) -> None:
+        assert look.TURNING == TURNING
+
+    def test_a_name_in_a_sentence_turns_only_itself(self) -> None:
+        assert isolated("גלד") == "\u2068גלד\u2069"
+        assert isolated("גלד\u202e") == "\u2068גלד⟦U+202E⟧\u2069"
