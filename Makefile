@@ -52,7 +52,7 @@ test-all: .venv/installed-dev models
 	$(call check,-m "long or not long" --ignore tests/test_load.py)
 	@$(BIN)/python -m pytest -q -m long tests/test_load.py
 
-BENCHMARKS := ranking stages mmr clustering pairs contradictions log_writer retrieval load replay inspector corroboration drift
+BENCHMARKS := ranking stages mmr clustering pairs contradictions log_writer retrieval load replay inspector corroboration drift fleet soak
 
 # All of them run, whatever one misses.
 bench: .venv/installed-dev

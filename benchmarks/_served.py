@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def served(fill: Callable[[psycopg.Connection], None]) -> Iterator[tuple[str, Store]]:
+def served(fill: Callable[[psycopg.Connection], None], *, durable: bool = True) -> Iterator[tuple[str, Store]]:
     """The address for reading and the store, once ``fill`` has put in what is measured; removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="rankscope-benchmark-"))
     folder.chmod(0o711)
     try:
-        with embedded.start(folder) as lease:
+        with embedded.start(folder, durable=durable) as lease:
             with owning(lease.url()) as engine:
                 migrate(engine, create_store=True)
             with psycopg.connect(lease.url().replace("+psycopg", ""), autocommit=True) as owner:

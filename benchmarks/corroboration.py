@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 import psycopg
 
-from analysis.corroboration.agreement import BITS, Agreement, agree, disputes, whole_time
+from analysis.corroboration.agreement import BITS, Agreement, Dispute, agree, disputes, whole_time
 from analysis.corroboration.clustered import Nearness, clustered
 from analysis.corroboration.log import LoggedCandidates, logged_candidates
 from analysis.corroboration.rows import cluster_rows
@@ -66,7 +66,7 @@ def first_figures(store: Store, scope: Scope) -> tuple[Agreement, LoggedCandidat
     return Agreement.from_json(json.loads(said)), LoggedCandidates.from_json(json.loads(log))
 
 
-def move(said: str, log: LoggedCandidates, bits: int, told: tuple[tuple[str, str], ...]) -> None:
+def move(said: str, log: LoggedCandidates, bits: int, told: tuple[Dispute, ...]) -> None:
     """What a slider move computes, from the text that the worker left."""
     seen = clustered(Agreement.from_json(json.loads(said)), Nearness(bits=bits), told)
     cluster_rows(seen)
@@ -74,7 +74,7 @@ def move(said: str, log: LoggedCandidates, bits: int, told: tuple[tuple[str, str
     seen.boosted(log)
 
 
-def anew(agreement: Agreement, bits: int, told: tuple[tuple[str, str], ...]) -> None:
+def anew(agreement: Agreement, bits: int, told: tuple[Dispute, ...]) -> None:
     """The same without kept links: clusters at this threshold, and a search at every threshold for the sweep."""
     cluster_near_duplicates(
         {
@@ -85,7 +85,7 @@ def anew(agreement: Agreement, bits: int, told: tuple[tuple[str, str], ...]) -> 
             "weight": agreement.weight,
         },
         bits,
-        disputes=told,
+        disputes=[(one.older, one.newer) for one in told],
         hashed=(agreement.hashes, agreement.tokens),
     )
     for each in BITS:
@@ -116,7 +116,7 @@ def run(quick: bool) -> Mapping[str, object]:  # noqa: FBT001 - the contract of 
     with served(partial(fill, count=QUICK if quick else SIZE)) as (address, store):
         reading = timed(lambda: first_figures(store, scope))
         agreement, log = first_figures(store, scope)
-        told: list[tuple[tuple[str, str], ...]] = []
+        told: list[tuple[Dispute, ...]] = []
         contradicting = timed(lambda: told.append(disputes(store, whole_time(scope))), 1)
         said = json.dumps(agreement.to_json())
         moves = {bits: timed(_with(move, said, log, bits, told[0])) for bits in (0, 3, 8, 16)}

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,26 @@ import numpy as np
 import pytest
 
 import benchmarks.__main__ as command
+from benchmarks import _fleet, soak
+from benchmarks._asked import listening
 from benchmarks._bars import held, missed, over, under
 from benchmarks._beside_worker import judged as judged_beside_worker
+from benchmarks.fleet import LARGEST, Opened, judged_page
 from benchmarks.retrieval import LIMITS, judged, measured, percentiles
+from queries.engine import AGGREGATE
+from queries.flags.history import FlagHistory
+from queries.overview import Overview
+from queries.scope import EVERYTHING, Scope
 from tests.app_server import ROOT
+from tests.crowd import Crowd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import psycopg
+
+    from queries.engine import Store
 
     Answering = Callable[..., int]
 
@@ -135,3 +148,87 @@ def test_beside_a_worker_that_finished_nothing_nothing_is_shown(ratio: float, fi
     found = judged_beside_worker(ratio, finished)
     assert found["met"] is met
     assert ("comparisons finished meanwhile 0, at least 1" in str(found["missed"])) == (finished == 0)
+
+
+class TestFleet:
+    def test_the_log_has_what_figures_are_about(self, store: Store, owner: psycopg.Connection[Any]) -> None:
+        now = datetime.now(UTC)
+        _fleet.fill(owner, 100_000, now)
+        whole = Scope.of_days(EVERYTHING, now.date() - timedelta(_fleet.DAYS), now.date())
+        found = store.ask(Overview(whole))
+        sums = found.sum(numeric_only=True)
+        assert len(found) == _fleet.ORGS
+        assert sums["retrievals"] == 100_000 // _fleet.POOL
+        assert found["retrievals"].max() > 5 * found["retrievals"].min() > 0
+        assert 0.2 < sums["moved"] / sums["measured"] < 0.6
+        assert 0 < sums["retrievals"] - sums["complete"] < 0.05 * sums["retrievals"]
+        assert sums["accepted"] > sums["rework"] > 0 < sums["flips"]
+        assert _fleet.turn_flags(owner, LARGEST, 100_000, now) == 2_000
+        assert len(store.ask(FlagHistory(whole, size=2_000)).dropna(subset="reverted_by")) == 100
+
+    def test_each_statement_bears_the_name_of_its_question_and_a_stopped_one_is_told(self, store: Store) -> None:
+        now = datetime.now(UTC)
+        with listening() as asked:
+            with store.reading(EVERYTHING, AGGREGATE) as snapshot:
+                asked.forget()
+                snapshot.exec_driver_sql("select pg_sleep(0.02)")
+            store.ask(Overview(Scope(EVERYTHING, now - timedelta(7), now)))
+            assert [name for name, _ in asked.spent] == ["", "Overview"]
+            assert asked.slowest[1] >= 20
+            assert asked.ms == pytest.approx(sum(ms for _, ms in asked.spent))
+        store.ask(Overview(Scope(EVERYTHING, now - timedelta(7), now)))
+        assert len(asked.spent) == 2
+
+    @pytest.mark.parametrize(
+        ("org", "found", "met"),
+        [
+            ("org_14", Opened([99.0, 100.0, 900.0], ("a", 1.0), [], labelled=False), True),
+            ("org_14", Opened([101.0], ("a", 1.0), [], labelled=False), False),
+            ("org_14", Opened([float("nan")], ("a", 1.0), ["stopped"], labelled=False), False),
+            (LARGEST, Opened([101.0], ("a", 1.0), [], labelled=False), True),
+            (LARGEST, Opened([1.0], ("a", 1.0), ["stopped"], labelled=False), False),
+            (None, Opened([1.0], ("a", 1.0), [], labelled=False), False),
+            (None, Opened([1.0], ("a", 1.0), [], labelled=True), True),
+        ],
+    )
+    def test_a_page_is_held_to_time_figures_and_label(self, org: str | None, found: Opened, *, met: bool) -> None:
+        assert judged_page(found, 100.0, org, drawn=org is None)["met"] is met
+
+
+class TestSoak:
+    def looks(self, **grown: float) -> list[soak.Held]:
+        """A look a second for ten minutes: steady after the first, but for what grows by so much a minute."""
+        held_at_first = {"rss": 300.0, "workers": 0.0, "threads": 20, "descriptors": 50, "backends": 6}
+        return [
+            soak.Held(
+                at, **{name: most + grown.get(name, 0) * at / 60 + (at < 60) for name, most in held_at_first.items()}
+            )
+            for at in range(600)
+        ]
+
+    @pytest.mark.parametrize(
+        ("grown", "told"),
+        [
+            ({"rss": 0.9}, ""),
+            ({"rss": 1.1}, "MiB a minute 1.1, limit 1"),
+            ({"threads": 0.5}, "threads"),
+            ({"descriptors": 0.5}, "descriptors"),
+            ({"backends": 0.5}, "backends"),
+            ({"workers": 9.0, "threads": -1.0}, ""),
+        ],
+    )
+    def test_what_grows_after_the_warm_up_is_told(self, grown: dict[str, float], told: str) -> None:
+        found = soak.report(Crowd([0.1], served=soak.OPERATORS), self.looks(**grown), 60)
+        assert found["met"] is (not told)
+        assert str(found["missed"]).startswith(told)
+
+    def test_what_a_quick_run_grew_by_is_told_and_only_its_faults_are_judged(self) -> None:
+        crowd = Crowd([0.1], served=soak.OPERATORS)
+        found = soak.report(crowd, self.looks(rss=9.0), 60, quick=True)
+        assert (found["met"], found["MiB a minute"]) == (True, pytest.approx(9.0))
+        crowd.faults.append("no figures")
+        assert soak.report(crowd, self.looks(), 60, quick=True)["met"] is False
+
+    def test_a_fault_and_an_operator_who_was_lost_are_told(self) -> None:
+        found = soak.report(Crowd([0.1], ["expected Health, found []"], soak.OPERATORS - 1), self.looks(), 60)
+        assert found["missed"] == "faults 1, limit 0; served to the end 9, at least 10"
