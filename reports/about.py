@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol, get_args
 from urllib.parse import urlencode
 
-from analysis.drift.alerts import OPEN, State
+from analysis.drift.alerts import DECIDED, OPEN, State
 from analysis.drift.search import STEPS
 from reports.legend import MEASURES
 from reports.texts import counted
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 2  # 1: bundles had no README.txt
 # What decides the bytes of a file: another version of one of these is another input.
 PACKAGES = ("SQLAlchemy", "psycopg", "numpy", "typst")
-TAKEN = "who took this file, and when, stands in rankscope.exports"
+TAKEN = "who took this file, and when, stands under Files taken on Drift Alerts, and in the store in rankscope.exports"
 
 
 class Statement(Protocol):
@@ -159,18 +159,26 @@ class About:
         read = f"{found.considered:,} of {found.active:,} active observations"
         read += f", {found.set_apart:,} of them set apart for a weight that is no number" if found.set_apart else ""
         pairs = counted(found.detected, "pair")
-        unlisted = f", {found.decided_unlisted:,} of them decided and not listed here" if found.decided_unlisted else ""
-        facts = [
+        decided = sum(count for state, count in found.unlisted if state in DECIDED)
+        unlisted = f", {decided:,} of them decided and not listed here" if decided else ""
+        return [
             ("Scope", self.subject()),
             ("Chosen", " · ".join(chosen)),
             ("Read", f"{read}; {pairs} found at this threshold, before the other filters{unlisted}"),
             ("Measures", MEASURES),
             *([] if self.window is None else [("Injections", _days(*self.window))]),
-            ("As of", f"{self.as_of:%Y-%m-%d} (UTC); {TAKEN}"),
-            ("Data version", found.data_version),
-            *([] if found.opposed is None else [("Opposition pairs", _pairs(found.opposed))]),
+            ("As of", f"{self.as_of:%Y-%m-%d} (UTC)"),
         ]
-        return facts if not self.permalink else [*facts, ("Address", f"in Rankscope, at {self.permalink}")]
+
+    def checks(self) -> list[tuple[str, str]]:
+        """By what someone can tell whether a report is right, after the last alert; values are hostile text."""
+        opposed = self.found.opposed
+        return [
+            ("Data version", self.found.data_version),
+            *([] if opposed is None else [("Opposition pairs", _pairs(opposed))]),
+            *([("Same alerts", f"below the address of your Rankscope: {self.permalink}")] if self.permalink else []),
+            ("Taken", TAKEN),
+        ]
 
 
 def permalink(place: Place, chosen: AlertFilter) -> str:

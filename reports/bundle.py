@@ -62,7 +62,7 @@ class Sealed(NamedTuple):
 def write_bundle(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
     """Read the alerts once into every member, then seal them."""
     files = {name: Hashed() for name in MEMBERS}
-    summary = Summary(about.as_of)
+    summary = Summary.of(about)
     try:
         html, rows, objects = (files[name] for name in MEMBERS[:3])
         page = HtmlSink(about, html)

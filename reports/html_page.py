@@ -18,6 +18,7 @@ from reports.summary import Summary, findings
 from reports.svg import drawn
 from reports.tables import feed
 from reports.texts import (
+    CHECKS,
     CLOSING,
     counted,
     decision,
@@ -62,7 +63,7 @@ class HtmlSink:
     def __init__(self, about: About, out: Out) -> None:
         self.about = about
         self.out = out
-        self.summary = Summary(about.as_of)
+        self.summary = Summary.of(about)
         self.listed: list[str] = []
         self.shown = 0
         self.size = 0
@@ -91,11 +92,10 @@ class HtmlSink:
             self.body.seek(0)
             for chunk in iter(lambda: self.body.read(HELD), b""):
                 self.out.write(chunk)
-            self.out.write(encoded(FOOT))
+            self.out.write(encoded(_foot(self.about)))
 
 
 TERMS = f"<dl>{''.join(f'<dt>{term}</dt><dd>{escape(meaning)}</dd>' for term, meaning in LEGEND)}</dl>"
-FOOT = f"<footer>{escape(CLOSING)}</footer>\n</body>\n</html>\n"
 
 
 def write_html(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
@@ -113,11 +113,10 @@ def tenant(text: str, limit: int = NAME) -> str:
 
 
 def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> str:
-    facts = "".join(f"<dt>{escape(label)}</dt><dd>{tenant(value, 2_000)}</dd>" for label, value in about.facts())
     figures = "".join(
         f'<div class="figure"><div class="label">{escape(label)}</div><div class="number">{escape(value)}</div>'
         f'<div class="words">{escape(words)}</div></div>'
-        for label, value, words in findings(summary, about.found.decided_unlisted)
+        for label, value, words in findings(summary)
     )
     note = "" if 0 < shown == summary.number else ' class="note"'
     cut = f'<p class="note">{whole(summary.number, shown)}</p>' if shown < summary.number else ""
@@ -137,7 +136,7 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 <h1>Drift report</h1>
 <p class="subject">{tenant(about.subject())}</p>
 <p class="lead">{escape(lead(summary))}</p>
-<dl>{facts}</dl>
+{_known(about.facts())}
 {cut}
 <div class="figures">{figures}</div>
 <h2>Summary</h2>
@@ -147,6 +146,15 @@ def _head(about: About, summary: Summary, listed: Sequence[str], shown: int) -> 
 {TERMS if shown else ""}
 {_list(listed, shown)}
 """
+
+
+def _foot(about: About) -> str:
+    checks = f"<h2>{CHECKS}</h2>\n{_known(about.checks())}"
+    return f"{checks}\n<footer>{escape(CLOSING)}</footer>\n</body>\n</html>\n"
+
+
+def _known(facts: Sequence[tuple[str, str]]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{tenant(value, 2_000)}</dd>' for label, value in facts)}</dl>"
 
 
 def _link(number: int, shown: int) -> str:

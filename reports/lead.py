@@ -20,9 +20,9 @@ def lead(summary: Summary) -> str:
 
 def _pairs(summary: Summary) -> str:
     if summary.number == 1:
-        return f"1 pair of statements: {OVER if summary.superseded else 'they contradict each other'}."
+        return f"1 pair of statements: {OVER if summary.superseded else 'they may contradict each other'}."
     told = [
-        f"{summary.contradicting:,} contradict each other" if summary.contradicting else "",
+        f"{summary.contradicting:,} may contradict each other" if summary.contradicting else "",
         f"in {summary.superseded:,} {OVER}" if summary.superseded else "",
     ]
     disputes = f"{counted(summary.disputes.count, 'dispute')} (pairs that share an observation are one)"

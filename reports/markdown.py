@@ -17,6 +17,7 @@ from reports.legend import LEGEND
 from reports.summary import Summary, findings
 from reports.tables import feed
 from reports.texts import (
+    CHECKS,
     MISSING,
     decision,
     digits,
@@ -50,7 +51,7 @@ class MarkdownSink:
     def __init__(self, about: About, out: Out) -> None:
         self.about = about
         self.out = out
-        self.summary = Summary(about.as_of)
+        self.summary = Summary.of(about)
         self.body = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed in finish, or by whoever feeds it
 
     def add(self, alert: Alert) -> None:
@@ -65,6 +66,7 @@ class MarkdownSink:
             self.body.seek(0)
             for chunk in iter(lambda: self.body.read(HELD), b""):
                 self.out.write(chunk)
+            self.out.write(encoded(f"## {CHECKS}\n\n{_known(self.about.checks())}\n"))
 
 
 def write_markdown(alerts: Iterable[Alert], about: About, out: BinaryIO) -> None:
@@ -89,8 +91,7 @@ def block(text: str) -> str:
 
 
 def _head(about: About, summary: Summary) -> str:
-    known = [f"- {label}: {code(value)}" for label, value in about.facts()]
-    found = findings(summary, about.found.decided_unlisted)
+    found = findings(summary)
     figures = [f"- {label}: {value} ({words})" for label, value, words in found]
     days, step = summary.by_day()
     pictures = [
@@ -103,7 +104,7 @@ def _head(about: About, summary: Summary) -> str:
     parts_ = [
         "# Drift report",
         lead(summary),
-        "\n".join(known),
+        _known(about.facts()),
         "## Summary",
         "\n".join(figures),
         *filter(None, pictures),
@@ -111,8 +112,12 @@ def _head(about: About, summary: Summary) -> str:
     return "\n\n".join([*parts_, "## Alerts", f"{TERMS}\n\n" if summary.number else "No alert passed the choice.\n\n"])
 
 
+def _known(facts: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"- {label}: {code(value)}" for label, value in facts)
+
+
 def _table(heading: str, bars: Sequence[Bar]) -> str:
-    rows = "\n".join(f"| {bar.label} | {bar.value:,.0f} |" for bar in bars)
+    rows = "\n".join(f"| {bar.label} | {bar.instead or format(bar.value, ',.0f')} |" for bar in bars)
     return f"| {heading} | Alerts |\n|---|---:|\n{rows}" if rows else ""
 
 

@@ -18,6 +18,7 @@ from reports.pictures import pictures
 from reports.summary import Summary, findings
 from reports.tables import feed
 from reports.texts import (
+    CHECKS,
     CLOSING,
     counted,
     decision,
@@ -61,7 +62,7 @@ class PdfSink:
     def __init__(self, about: About, out: Out) -> None:
         self.about = about
         self.out = out
-        self.summary = Summary(about.as_of)
+        self.summary = Summary.of(about)
         self.alerts: list[dict[str, object]] = []
         self.size = 0
         self.joined: Joined | None = None
@@ -77,7 +78,7 @@ class PdfSink:
 
     def finish(self) -> None:
         """Set what is left, and the summary."""
-        front = _head(self.about) | _front(self.about, self.summary)
+        front = _head(self.about) | _front(self.summary)
         told = whole(self.summary.number, self.summary.number)
         if self.joined is None:
             alone = {"layout": "whole", "told": told, "alerts": self.alerts, "closing": CLOSING}
@@ -135,18 +136,29 @@ def _head(about: About) -> dict[str, object]:
         # an archived document has to have a date; the data's, for the clock's would make every copy another
         "date": [about.as_of.year, about.as_of.month, about.as_of.day],
         "foot": f"Rankscope · as of {about.as_of:%Y-%m-%d} (UTC)",
-        "facts": [(label, _short(value, 1_000)) for label, value in about.facts()],
+        "facts": _known(about.facts()),
+        "checks": {"title": CHECKS, "known": _known(about.checks())},
     }
 
 
-def _front(about: About, summary: Summary) -> dict[str, object]:
-    figures = findings(summary, about.found.decided_unlisted)
+def _known(facts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(label, _short(value, 1_000)) for label, value in facts]
+
+
+def _front(summary: Summary) -> dict[str, object]:
+    figures = findings(summary)
     return {"lead": lead(summary), "figures": figures, "pictures": [_picture(each) for each in pictures(summary)]}
 
 
 def _picture(picture: Picture) -> dict[str, object]:
     rows = [
-        {"label": bar.label, "value": bar.value, "shown": picture.shown(bar), "shade": bar.shade}
+        {
+            "label": bar.label,
+            "value": bar.value,
+            "shown": picture.shown(bar),
+            "shade": bar.shade,
+            "instead": bar.instead,
+        }
         for bar in picture.bars
     ]
     return {**picture._asdict(), "bars": rows, "every": picture.every, "full": picture.full}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reports.summary import BANDS, SEVERE, Bar, peak
+from analysis.drift.alerts import OPEN
+from reports.summary import BANDS, SEVERE, Bar, peaks
 from reports.texts import digits
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ class Picture(NamedTuple):
         return self.most or max((bar.value for bar in self.bars), default=0) or 1
 
     def shown(self, bar: Bar) -> str:
-        """The value beside a bar; in a long series only the highest has one."""
-        if self.upright and (not bar.value or (self.every > 1 and bar != peak(self.bars))):
+        """The value beside a bar; in a long series only the highest has one, and nothing where words stand in it."""
+        short = self.every > 1 and bar not in peaks(self.bars)
+        if bar.instead or (self.upright and (not bar.value or short)):
             return ""
         return digits(bar.value)
 
@@ -50,7 +52,7 @@ def pictures(summary: Summary) -> list[Picture]:
     unit = "a column is a day" if step == 1 else f"a column is {step:,} days"
     return [
         Picture(_kinds(summary), summary.by_kind()),
-        Picture(f"{summary.open:,} of {summary.number:,} wait for a decision", summary.by_state()),
+        Picture(_waiting(summary), summary.by_state()),
         Picture(_severity(summary), summary.by_severity(), upright=True, unit="severity, from"),
         Picture(_ages(summary), summary.by_age()),
         Picture(_days(summary), days, upright=True, wide=True, unit=unit),
@@ -59,8 +61,21 @@ def pictures(summary: Summary) -> list[Picture]:
 
 
 def _kinds(summary: Summary) -> str:
-    most = peak(summary.by_kind())
-    return "No alert of any kind" if most is None else f"Most are {most.label}: {most.value:,.0f} of {summary.number:,}"
+    most = peaks(summary.by_kind())
+    if not most:
+        return "No alert of any kind"
+    each = "" if len(most) == 1 else " each"
+    return f"Most are {_named(most)}: {most[0].value:,.0f}{each} of {summary.number:,}"
+
+
+def _named(bars: list[Bar]) -> str:
+    return " and ".join(bar.label for bar in bars)
+
+
+def _waiting(summary: Summary) -> str:
+    if not summary.lists(*OPEN):
+        return f"What waits for a decision is not listed: {summary.besides(*OPEN) or 'none'}"
+    return f"{summary.open:,} of {summary.number:,} wait for a decision"
 
 
 def _severity(summary: Summary) -> str:
@@ -68,17 +83,23 @@ def _severity(summary: Summary) -> str:
 
 
 def _ages(summary: Summary) -> str:
-    most = peak(summary.by_age())
-    return "Nothing is open" if most is None else f"Age of what is open: most {most.label}"
+    most = peaks(summary.by_age())
+    if not summary.lists(*OPEN):
+        return "What is open is not listed"
+    return f"Age of what is open: most {_named(most)}" if most else "Nothing is open"
 
 
 def _days(summary: Summary) -> str:
     days, step = summary.by_day()
-    most = peak(days)
-    if most is None:
+    most = peaks(days)
+    if not most:
         return "No statement has a date"
-    when = f"on {most.label}" if step == 1 else f"in the {step:,} days from {most.label}"
-    return f"Most newer statements were written {when}: {most.value:,.0f}"
+    span = "on {} other day" if step == 1 else "in {} other column"
+    many = f" and {span.format(f'{len(most) - 1:,}')}s"
+    others = {1: "", 2: f" and {span.format('one')}"}.get(len(most), many)
+    when = f"on {most[0].label}" if step == 1 else f"in the {step:,} days from {most[0].label}"
+    each = "" if len(most) == 1 else " each"
+    return f"Most newer statements were written {when}{others}: {most[0].value:,.0f}{each}"
 
 
 def _harmful(summary: Summary) -> list[Bar]:

@@ -14,9 +14,10 @@ from analysis.drift.figures import AGE_NAMES, age_name
 from reports.disputes import Disputes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from analysis.drift.alerts import Alert
+    from analysis.drift.alerts import Alert, State
+    from reports.about import About
 
 WORST = 8
 BANDS = 10  # of severity, ten points each
@@ -24,8 +25,9 @@ SEVERE = 70
 COLUMNS = 45  # what a page's width shows of a series
 STEPS = (1, 7, 28, 91, 364)  # days that one column may stand for
 UNDATED = "no date"
+NONE = "not listed: none"
 SUPERSEDED = "superseded"  # an update, where the other kinds are contradictions
-STATES = ("new", "acknowledged", "investigating", "snoozed", "resolved", "false positive")
+STATES: tuple[State, ...] = ("new", "acknowledged", "investigating", "snoozed", "resolved", "false positive")
 
 
 Shade = Literal["disputed", "severe", "settled"]
@@ -37,6 +39,7 @@ class Bar(NamedTuple):
     label: str
     value: float
     shade: Shade = "disputed"
+    instead: str = ""  # what is said where the value would be wrong
 
 
 class Worst(NamedTuple):
@@ -54,6 +57,8 @@ class Summary:
     """Counts over every alert of a report; ``number`` is the place of the last one, from 1."""
 
     as_of: datetime
+    asked: frozenset[State] | None = None  # the states that were chosen; None: all
+    unlisted: Mapping[State, int] = field(default_factory=dict)  # what was not chosen, by state
     number: int = 0
     both_injected: int = 0
     unlogged: int = 0
@@ -65,6 +70,11 @@ class Summary:
     orgs: Counter[str] = field(default_factory=Counter)
     worst: list[tuple[float, int, Worst]] = field(default_factory=list)
     disputes: Disputes = field(default_factory=Disputes)
+
+    @classmethod
+    def of(cls, about: About) -> Summary:
+        """No alert counted yet of what a report is about."""
+        return cls(about.as_of, about.filter.states, dict(about.found.unlisted))
 
     def add(self, alert: Alert) -> None:
         """Count one more alert."""
@@ -88,6 +98,14 @@ class Summary:
             if len(self.worst) > WORST:
                 heapq.heappop(self.worst)
 
+    def lists(self, *states: State) -> bool:
+        """Whether any of these states was asked for: of the others a report has none, however many there are."""
+        return self.asked is None or any(state in self.asked for state in states)
+
+    def besides(self, *states: State) -> int:
+        """How many in these states were left out."""
+        return sum(self.unlisted.get(state, 0) for state in states)
+
     @property
     def open(self) -> int:
         """How many still wait for a decision."""
@@ -109,7 +127,13 @@ class Summary:
 
     def by_state(self) -> list[Bar]:
         """Alerts in each state of triage, in the order in which they are worked off."""
-        return [Bar(state, self.states[state], "settled" if state in DECIDED else "disputed") for state in STATES]
+        return [self._in_state(state) for state in STATES]
+
+    def _in_state(self, state: State) -> Bar:
+        shade: Shade = "settled" if state in DECIDED else "disputed"
+        if self.lists(state):
+            return Bar(state, self.states[state], shade)
+        return Bar(state, 0, shade, f"not listed: {self.besides(state):,}" if self.besides(state) else NONE)
 
     def by_severity(self) -> list[Bar]:
         """Alerts in each band of ten points of severity."""
@@ -125,7 +149,9 @@ class Summary:
         return sum(count for band, count in self.bands.items() if band * 100 // BANDS >= SEVERE)
 
     def by_age(self) -> list[Bar]:
-        """Open alerts by the age of their newer statement."""
+        """Open alerts by the age of their newer statement; no bar where none was asked for."""
+        if not self.lists(*OPEN):
+            return []
         names = [*AGE_NAMES, *[UNDATED] * (UNDATED in self.ages)]
         return [Bar(name, self.ages[name]) for name in names]
 
@@ -161,22 +187,25 @@ class Summary:
         }
 
 
-def findings(summary: Summary, decided_unlisted: int = 0) -> list[tuple[str, str, str]]:
-    """At most five figures: label, value, and what it means; decided alerts that were not chosen are told besides."""
+def findings(summary: Summary) -> list[tuple[str, str, str]]:
+    """At most five figures: label, value, and what it means."""
     total = summary.number
-    decided = sum(summary.states[state] for state in DECIDED)
     return [
-        ("Alerts", f"{total:,}", f"{summary.contradicting:,} contradict, {summary.superseded:,} superseded"),
-        ("Open", f"{summary.open:,}", _share(summary.open, total, "wait for a decision")),
-        (
-            "Decided",
-            f"{decided:,}",
-            _share(decided, total, "resolved or no contradiction")
-            + (f"; {decided_unlisted:,} more not listed" if decided_unlisted else ""),
-        ),
+        ("Alerts", f"{total:,}", f"{summary.contradicting:,} may contradict, {summary.superseded:,} superseded"),
+        _standing(summary, "Open", OPEN, "wait for a decision"),
+        _standing(summary, "Decided", DECIDED, "resolved or no contradiction"),
         ("Severe", f"{summary.severe:,}", _share(summary.severe, total, f"of severity {SEVERE} or more")),
         ("Both sides given", *_together(summary)),
     ]
+
+
+def _standing(summary: Summary, label: str, states: tuple[State, ...], words: str) -> tuple[str, str, str]:
+    """How many stand so, or, where none of them was asked for, how many there are besides."""
+    besides = summary.besides(*states)
+    if not summary.lists(*states):
+        return f"{label}, not listed", f"{besides:,}", f"{words}; left out by the chosen states"
+    here = sum(summary.states[state] for state in states)
+    return label, f"{here:,}", _share(here, summary.number, words) + f"; {besides:,} more not listed" * bool(besides)
 
 
 def _together(summary: Summary) -> tuple[str, str]:
@@ -189,6 +218,13 @@ def peak(bars: Iterable[Bar]) -> Bar | None:
     """The highest bar, the first of equals; none where all are empty."""
     highest = max(bars, key=lambda bar: bar.value, default=None)
     return highest if highest is not None and highest.value > 0 else None
+
+
+def peaks(bars: Iterable[Bar]) -> list[Bar]:
+    """The highest bar and those equal to it, in their order."""
+    every = list(bars)
+    highest = peak(every)
+    return [] if highest is None else [bar for bar in every if bar.value == highest.value]
 
 
 def _share(part: int, whole: int, words: str) -> str:

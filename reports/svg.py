@@ -36,7 +36,11 @@ def _rows(picture: Picture, width: int) -> str:
             f'<text x="{LABEL - 10}" y="{y + 17}" text-anchor="end">{escape(bar.label)}</text>'
             f'<rect class="track" {place} width="{room}"/>'
             f'<rect class="bar {bar.shade}" {place} width="{room * bar.value / picture.full:.1f}"/>'
-            f'<text class="value" x="{LABEL + room + 8}" y="{y + 17}">{escape(picture.shown(bar))}</text>'
+            + (
+                f'<text x="{LABEL + 10}" y="{y + 17}">{escape(bar.instead)}</text>'
+                if bar.instead
+                else f'<text class="value" x="{LABEL + room + 8}" y="{y + 17}">{escape(picture.shown(bar))}</text>'
+            )
         )
     return _svg(width, max(len(picture.bars), 1) * ROW, parts)
 

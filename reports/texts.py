@@ -25,6 +25,7 @@ UNSEEN = re.compile(
 )
 NAMED = 6
 PARTS = {"gap": "confidence gap"}
+CHECKS = "For whoever checks this"
 CLOSING = "Statements are shown as agents wrote them. Marked words are those that the finding rests on."
 
 

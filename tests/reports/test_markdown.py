@@ -52,7 +52,7 @@ def test_every_statement_and_name_stands_in_code_and_nowhere_else() -> None:
     ours = "".join(token.content for token in found if token.type == "text")
     assert "beacon" not in ours
     assert "__x" not in ours
-    assert sum(token.type == "heading_open" for token in found) == 3 + len(some)
+    assert sum(token.type == "heading_open" for token in found) == 4 + len(some)
 
 
 def _lines(text: str) -> list[str]:

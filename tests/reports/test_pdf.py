@@ -94,7 +94,7 @@ def test_the_fonts_have_what_the_table_says() -> None:
 
 
 def _with(letter: str) -> str:
-    front = _head(about()) | _front(about(), Summary(about().as_of))
+    front = _head(about()) | _front(Summary(about().as_of))
     return json.dumps(front | {"layout": "front", "told": "", "alerts": [], "closing": "", "subject": letter})
 
 

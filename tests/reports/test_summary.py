@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.drift.alerts import Triage
+from analysis.drift.alerts import AlertFilter, State, Triage
 from analysis.drift.figures import trend
+from ranking.contradictions import Kind
+from reports.pictures import pictures
 from reports.summary import Summary, findings
-from tests.reports.alerts import NOW, alert, alerts
+from tests.reports.alerts import NOW, about, alert, alerts
 
 DAY = datetime(2026, 3, 29, tzinfo=UTC)
 
@@ -89,6 +91,48 @@ def test_what_is_not_logged_is_not_zero() -> None:
     assert NOW.date() == DAY.date()
 
 
-def test_decided_alerts_that_are_not_listed_are_told() -> None:
-    decided = {label: (value, words) for label, value, words in findings(counted(alert()), 3)}["Decided"]
-    assert decided == ("0", "0 % resolved or no contradiction; 3 more not listed")
+def listing(*states: State, besides: dict[State, int]) -> Summary:
+    """An alert in the first of the states that were asked for, and so many besides."""
+    found = replace(about().found, unlisted=tuple(besides.items()))
+    summary = Summary.of(about(filter=AlertFilter(0.5, states=frozenset(states)), found=found))
+    summary.add(alert(triage=Triage(states[0])))
+    return summary
+
+
+def test_a_state_that_was_not_asked_for_is_not_listed_and_never_none() -> None:
+    summary = listing("new", "acknowledged", besides={"resolved": 2, "false positive": 1, "new": 4})
+    told = {bar.label: bar.instead or bar.value for bar in summary.by_state()}
+    assert told == {
+        "new": 1, "acknowledged": 0, "investigating": "not listed: none", "snoozed": "not listed: none",
+        "resolved": "not listed: 2", "false positive": "not listed: 1",
+    }  # fmt: skip
+    figures = {label: (value, words) for label, value, words in findings(summary)}
+    assert figures["Decided, not listed"] == ("3", "resolved or no contradiction; left out by the chosen states")
+    assert figures["Open"] == ("1", "100 % wait for a decision; 4 more not listed")
+
+
+def test_a_report_of_decided_alerts_does_not_say_that_nothing_is_open() -> None:
+    summary = listing("resolved", besides={"new": 3, "false positive": 1})
+    figures = {label: (value, words) for label, value, words in findings(summary)}
+    assert figures["Open, not listed"] == ("3", "wait for a decision; left out by the chosen states")
+    assert figures["Decided"] == ("1", "100 % resolved or no contradiction; 1 more not listed")
+    titles = [picture.title for picture in pictures(summary)]
+    assert titles[1] == "What waits for a decision is not listed: 3"
+    assert titles[3] == "What is open is not listed"
+    assert summary.by_age() == []
+
+
+def test_what_is_equally_high_is_named_too() -> None:
+    def titles(*days: float) -> list[str]:
+        kinds = (Kind.VALUE, Kind.NEGATION)
+        some = [replace(dated(day), kind=kinds[at % 2]) for at, day in enumerate(days)]  # type: ignore[type-var]
+        return [picture.title for picture in pictures(counted(*some))]
+
+    two = titles(0, 0, 3, 3, 8)
+    assert two[4] == "Most newer statements were written on 2026-03-26 and on one other day: 2 each"
+    assert two[0] == "Most are value: 3 of 5"
+    four = titles(0, 1, 2, 40)
+    assert four[4] == "Most newer statements were written on 2026-02-17 and on 3 other days: 1 each"
+    assert four[0] == "Most are negation and value: 2 each of 4"
+    assert titles(0, 8)[3] == "Age of what is open: most under 7 days and 7 to 30 days"
+    assert titles(0, 0, 3)[4] == "Most newer statements were written on 2026-03-29: 2"
