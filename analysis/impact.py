@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from analysis.intervals import Scores
 
-OUTCOMES = ("accepted", "rework", "rejected")
+OUTCOMES = ("accepted", "rework", "rejected")  # as they are drawn, the good end first
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class OutcomeMix:
     changed: bool
     counts: tuple[int, ...]
     open_sessions: int
+    unknown_outcome: int
     shares: tuple[Interval, ...] | None
 
     @property
@@ -47,8 +48,13 @@ def compare_outcomes(sessions: Mapping[tuple[bool, str | None], int]) -> Outcome
     counts = {side: tuple(sessions.get((side, name), 0) for name in OUTCOMES) for side in (True, False)}
     enough = [side for side in counts if sum(counts[side]) >= FLOOR]
     drawn = dict(zip(enough, resampled(*(counts[side] for side in enough)), strict=True))
+    still_open = {side: sessions.get((side, None), 0) for side in counts}
+    every = {side: sum(count for (of, _), count in sessions.items() if of == side) for side in counts}
     changed, kept = (
-        _mix(each, sessions.get((side, None), 0), drawn.get(side), changed=side) for side, each in counts.items()
+        OutcomeMix(
+            side, each, still_open[side], every[side] - still_open[side] - sum(each), _shares(each, drawn.get(side))
+        )
+        for side, each in counts.items()
     )
     accepted = None
     if changed.shares is not None and kept.shares is not None:
@@ -57,9 +63,8 @@ def compare_outcomes(sessions: Mapping[tuple[bool, str | None], int]) -> Outcome
     return OutcomeComparison(changed, kept, accepted)
 
 
-def _mix(counts: tuple[int, ...], open_sessions: int, drawn: Scores | None, *, changed: bool) -> OutcomeMix:
-    shares = None
-    if drawn is not None:
-        total = sum(counts)
-        shares = tuple(share((count, total), drawn[:, place]) for place, count in enumerate(counts))
-    return OutcomeMix(changed, counts, open_sessions, shares)
+def _shares(counts: tuple[int, ...], drawn: Scores | None) -> tuple[Interval, ...] | None:
+    if drawn is None:
+        return None
+    total = sum(counts)
+    return tuple(share((count, total), drawn[:, place]) for place, count in enumerate(counts))

@@ -22,9 +22,8 @@ messages.ignored_in_link(filters.ignored())
 ended = outcomes.compared(found) if part == "outcomes" else None
 trust.strip(findings.trust_of(found, chosen.shape))
 if found.now["retrievals"]:
-    findings.finding(found.now, chosen.top, found.about, leads=found.left_out is None)
-    measures.head(found.days, found.now, found.then, chosen.top, found.about)
-    messages.compared(found.then["retrievals"], scope.days, " Lines are by day.")
+    findings.finding(found.now, chosen.top, found.about, scope.org, leads=found.left_out is None)
+    measures.head(found, chosen.top, scope.days)
     outcomes.in_short(ended)
 elif chosen.filters.narrow:
     messages.nothing_left("retrievals")
@@ -77,7 +76,7 @@ if compared:
         )  # fmt: skip
     elif part == "measures":
         st.caption(findings.flips(found.now, found.about))
-        measures.table(found.days, found.now, found.then, chosen.top)
+        measures.table(found, chosen.top)
     elif ended is not None:
         if bars := outcomes.bars(ended):
             figure = outcome_mix(bars, outcomes.finding(ended))

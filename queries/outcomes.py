@@ -95,7 +95,8 @@ class SessionKey:
     def failures_of(self, connection: Connection, ids: Sequence[UUID]) -> dict[UUID, int]:
         """How many sessions that were given each observation failed so far; one that none failed with has no entry."""
         table = schema.observation_weight_history
-        failed = (table.c.org_id == self.org_id, table.c.observation_id.in_(ids), table.c.outcome != "accepted")
+        mine = (table.c.org_id == self.org_id, table.c.observation_id.in_(ids))
+        failed = (*mine, table.c.outcome.in_(schema.FAILURES))
         counted = (table.c.observation_id, func.count(table.c.session_id.distinct()))
         rows = connection.execute(select(*counted).where(*failed).group_by(table.c.observation_id))
         return {row[0]: row[1] for row in rows}

@@ -11,10 +11,14 @@ import numpy.typing as npt
 
 from analysis.intervals import FLOOR, difference, resampled
 from queries.engine import AGGREGATE
+from queries.flags.turned_by import TurnedBy
 from queries.replay.outcomes import SwitchedSessions
-from queries.shape import log_shape
+from queries.shape import keeps, log_shape
+from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from queries.engine import Store
     from queries.replay.outcomes import SessionEndings
     from queries.scope import Scope
@@ -66,7 +70,8 @@ class NaturalExperiment:
     """An organization that switched something once: outcomes before and after, and whether they moved before it did.
 
     ``halves`` are the sessions of the first and the second half of the time before; ``before_it`` is their difference,
-    where both have enough.
+    where both have enough. ``straddling`` are sessions with retrievals of both kinds, which are on neither side;
+    ``change`` is the flag's change in the audit, where it is there.
     """
 
     switched_at: str
@@ -76,6 +81,7 @@ class NaturalExperiment:
     before_it: Difference | None
     weeks: tuple[Week, ...]
     straddling: int
+    change: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,8 +109,22 @@ def outcomes(store: Store, scope: Scope) -> Outcomes:
     with store.reading(scope.reach, AGGREGATE, name="outcomes") as snapshot:
         shape = log_shape(snapshot)
         weighting, boost = SwitchedSessions(wide, shape).read(snapshot)
-    told = switched(boost, "The boost") if shape.corroboration_boost else Switched(None, NO_BOOST_LOGGED)
-    return Outcomes(switched(weighting, "Weighting"), told)
+        told = switched(boost, "The boost") if shape.corroboration_boost else Switched(None, NO_BOOST_LOGGED)
+        found = Outcomes(switched(weighting, "Weighting"), told)
+        return _with_changes(snapshot, scope, found) if keeps(snapshot, "flag_changes") else found
+
+
+def _with_changes(snapshot: Connection, scope: Scope, found: Outcomes) -> Outcomes:
+    """The same with the changes of flags that made the switches."""
+
+    def of(made: Switched, flag: str, *, on: bool) -> Switched:
+        if made.experiment is None or scope.org is None:
+            return made
+        by = TurnedBy(scope.org, flag, datetime.fromisoformat(made.experiment.switched_at), on)
+        return replace(made, experiment=replace(made.experiment, change=by.ask(snapshot)))
+
+    weighted, boosted = (each.experiment is not None and each.experiment.to for each in (found.weighting, found.boost))
+    return Outcomes(of(found.weighting, WEIGHTING_OFF, on=not weighted), of(found.boost, BOOST_ON, on=boosted))
 
 
 def switched(found: SessionEndings, what: str) -> Switched:

@@ -51,6 +51,14 @@ class Impact:
         """The sign before an estimate."""
         return "" if self.share >= WHOLE else "≈ "
 
+    @property
+    def seen(self) -> float:
+        """The share of the comparable retrievals that figures rest on, in the window that has less of them."""
+        if self.share >= WHOLE:
+            return WHOLE
+        rests = (float(each["drawn"] / each["comparable"]) for each in (self.now, self.then) if each["comparable"])
+        return min(self.share, *rests, WHOLE)
+
 
 def ask(
     chosen: Selection, cell: tuple[int, int] | None, part: str, opened: str | None, reason: str | None = None

@@ -12,7 +12,7 @@ from controls.loading import load, shape
 from queries.impact.selection import LONGEST, NO_OUTCOME, Choices, Filters, Selection
 from queries.retrievals import POOL, REASONS, TOP
 from queries.schema import OUTCOMES
-from queries.scope import is_storable
+from queries.scope import is_storable, marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,9 +128,9 @@ def _is_rank(text: str) -> bool:
 
 def _as_they_are(values: list[str], named: str | None) -> dict[str, str]:
     """Values as their own labels; one that only the address names is there too, and finds nothing if it is unknown."""
-    known = {value: value for value in values}
+    known = {value: marked(value) for value in values}
     if named is not None:
-        known.setdefault(named, named)
+        known.setdefault(named, marked(named))
     return known
 
 

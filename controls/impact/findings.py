@@ -8,24 +8,24 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary
-from controls.address import said, say
+from controls.address import say
+from controls.grid import grid
 from controls.impact import cells
 from controls.impact.filters import LEFT_OUT, REASON_WORDS, choose_cell
-from controls.links import clicked
+from controls.impact.opening_rows import first_cells, first_columns, open_below
+from controls.links import go
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.opening import choose_to_open
 from controls.trust import Trust
 from queries.impact.listed import LISTED
 from queries.impact.moves import MOST_CELLS
+from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from controls.impact.answers import Impact
     from queries.shape import LogShape
 
 MAP = "rank_map"
-WHEN = "D MMM YYYY, HH:mm"
 
 
 def trust_of(found: Impact, shape: LogShape) -> Trust:
@@ -60,7 +60,7 @@ def trust_of(found: Impact, shape: LogShape) -> Trust:
     )
 
 
-def finding(now: pd.Series[float], top: int, about: str = "", *, leads: bool = False) -> None:
+def finding(now: pd.Series[float], top: int, about: str, org: str | None, *, leads: bool) -> None:
     """The page's answer in one sentence, then what it was formed of and what was left out, and the way to that."""
     if now["comparable"]:
         changed = percent(now["top_k"], now["comparable"])
@@ -80,6 +80,22 @@ def finding(now: pd.Series[float], top: int, about: str = "", *, leads: bool = F
                 "List what is left out", key="list_left_out", type="tertiary", icon=":material/arrow_forward:",
                 on_click=say, kwargs={"part": LEFT_OUT},
             )  # fmt: skip
+    if org is not None and now["unweighted"] and not now["comparable"]:
+        _ways_on(org)
+
+
+def _ways_on(org: str) -> None:
+    """Where an organization's weighting was off: what switched it off, and what it would have changed."""
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Why weighting was off: its flag here", key="unweighted_flag", type="tertiary",
+            icon=":material/arrow_forward:", on_click=go, args=("feature_flags.py",),
+            kwargs={"target": org, "flag": WEIGHTING_OFF},
+        )  # fmt: skip
+        st.button(
+            "What it would have changed: What-if with weighting on", key="unweighted_what_if", type="tertiary",
+            icon=":material/arrow_forward:", on_click=go, args=("what_if.py",), kwargs={"w": "on"},
+        )  # fmt: skip
 
 
 def flips(now: pd.Series[float], about: str = "") -> str:
@@ -131,7 +147,9 @@ def retrievals(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cells.choose(moves, cell)
         queries = listed["query"].fillna(MISSING)
-        choose_to_open("choose_retrieval", "a retrieval", dict(zip(listed["retrieval"], queries, strict=True)), _opened)
+        choose_to_open(
+            "choose_retrieval", "a retrieval", dict(zip(listed["retrieval"], queries, strict=True)), open_below
+        )
         if cell is not None:
             st.button("Show all retrievals", key="no_cell", on_click=choose_cell, args=(None,), type="tertiary")
     if about and total:
@@ -141,12 +159,10 @@ def retrievals(
         )
     elif total > LISTED:
         st.caption(f"The first {LISTED} of {number(total)}, most flips first, then most places moved.")
-    opened = said("retrieval")
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
-                "open": ["Opened" if retrieval == opened else "Open" for retrieval in listed["retrieval"]],
-                "at": listed["at"],
+                **first_cells(listed),
                 "query": listed["query"],
                 "flips": listed["flips"],
                 "shift": listed["shift"],
@@ -162,11 +178,7 @@ def retrievals(
         height=min(38 * len(listed) + 40, 330) if len(listed) else "auto",
         key="retrievals",
         column_config={
-            "open": st.column_config.ButtonColumn(
-                "", width="small", type="tertiary", key="open_retrieval", on_click=_open,
-                args=(tuple(listed["retrieval"]),),
-            ),
-            "at": st.column_config.DatetimeColumn("When (UTC)", format=WHEN, timezone="UTC", width=140),
+            **first_columns("open_retrieval", listed),
             "query": st.column_config.TextColumn("Query", width=330),
             "flips": st.column_config.NumberColumn(
                 "Flips", width=65, help=glossary.FLIPS_BY_FEEDBACK
@@ -180,12 +192,3 @@ def retrievals(
             "id": st.column_config.TextColumn("Retrieval", width=120),
         },
     )  # fmt: skip
-
-
-def _open(retrievals: Sequence[str]) -> None:
-    if (retrieval := clicked("open_retrieval", retrievals)) is not None:
-        _opened(retrieval)
-
-
-def _opened(retrieval: str) -> None:
-    say(retrieval=retrieval)

@@ -8,11 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary
-from controls.address import said, say
+from controls.grid import grid
 from controls.impact import rank_gaps
 from controls.impact.filters import ALL, REASON_WORDS, choose_reason
-from controls.impact.findings import WHEN
-from controls.links import clicked
+from controls.impact.opening_rows import first_cells, first_columns, open_below
 from controls.messages import MISSING, counted, number
 from controls.opening import choose_to_open
 from queries.impact.listed import LISTED
@@ -20,7 +19,7 @@ from queries.impact.opened import MOST_CANDIDATES
 from queries.retrievals import FAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable
 
     from controls.impact.answers import Impact
     from queries.scope import Scope
@@ -45,7 +44,7 @@ def listed(found: Impact, scope: Scope) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choose_reason(_names(counts, found.about))
         labels = dict(zip(rows["retrieval"], rows["query"].fillna(MISSING), strict=True))
-        choose_to_open("choose_left_out", "a retrieval", labels, _opened)
+        choose_to_open("choose_left_out", "a retrieval", labels, open_below)
     if rows.empty:
         st.info("No retrieval of this selection is left out for this reason.", icon=":material/search_off:")
         return
@@ -72,14 +71,12 @@ def _how_many(rows: pd.DataFrame, about: str) -> str:
 
 
 def _table(rows: pd.DataFrame, scope: Scope) -> None:
-    opened = said("retrieval")
     organization = {"organization": rows["organization"]} if scope.org is None else {}
     records = rows.to_dict("records")
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
-                "open": ["Opened" if retrieval == opened else "Open" for retrieval in rows["retrieval"]],
-                "at": rows["at"],
+                **first_cells(rows),
                 **organization,
                 "reason": rows["reason"].map(REASON_WORDS),
                 "shown_by": [_shown_by(row) for row in records],
@@ -94,11 +91,7 @@ def _table(rows: pd.DataFrame, scope: Scope) -> None:
         height=min(38 * len(rows) + 40, 330),
         key="left_out",
         column_config={
-            "open": st.column_config.ButtonColumn(
-                "", width="small", type="tertiary", key="open_left_out", on_click=_open,
-                args=(tuple(rows["retrieval"]),),
-            ),
-            "at": st.column_config.DatetimeColumn("When (UTC)", format=WHEN, timezone="UTC", width=140),
+            **first_columns("open_left_out", rows),
             "organization": st.column_config.TextColumn("Organization", width=140),
             "reason": st.column_config.TextColumn("Reason", width=215),
             "shown_by": st.column_config.TextColumn("In the log", width=245, help=glossary.RANKS_FROM_ONE),
@@ -125,12 +118,3 @@ def _shown_by(row: dict[Hashable, Any]) -> str:
 def _rows(row: dict[Hashable, Any]) -> str:
     of = 0 if row["without"] is None else rank_gaps.candidates(row["without"], row["with_feedback"])
     return f"{number(row['log_rows'])} of {of}" if of else number(row["log_rows"])
-
-
-def _open(retrievals: Sequence[str]) -> None:
-    if (retrieval := clicked("open_left_out", retrievals)) is not None:
-        _opened(retrieval)
-
-
-def _opened(retrieval: str) -> None:
-    say(retrieval=retrieval)

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary, links
+from controls.grid import grid
 from controls.messages import climbed
 from controls.opening import choose_to_open
 
@@ -24,7 +25,7 @@ def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
             st.markdown(f"**{words}**, places summed over retrievals", width="content")
             labels = dict(zip(rows["observation_id"], texts, strict=True))
             choose_to_open(f"choose_{name}", "an observation", labels, links.open_observation)
-        st.dataframe(
+        grid(
             pd.DataFrame(
                 {
                     "open": "Open",

@@ -59,7 +59,9 @@ def behind(found: OutcomeComparison, *, drawn: bool = False) -> None:
 
 
 def _open(mix: OutcomeMix) -> str:
-    return f", and {number(mix.open_sessions)} without an outcome yet" if mix.open_sessions else ""
+    told = [f"{number(mix.open_sessions)} without an outcome yet"] if mix.open_sessions else []
+    told += [f"{number(mix.unknown_outcome)} with an unknown one"] if mix.unknown_outcome else []
+    return f", and {' and '.join(told)}" if told else ""
 
 
 def _collecting(mix: OutcomeMix) -> str:

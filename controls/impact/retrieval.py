@@ -10,8 +10,10 @@ import streamlit as st
 
 from controls import glossary, links
 from controls.address import say
+from controls.grid import grid
 from controls.messages import MISSING, counted, moved
 from controls.opening import choose_to_open
+from queries.scope import marked
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -43,7 +45,7 @@ def head(found: pd.DataFrame, retrieval: str) -> None:
             width="content",
         )
         st.button("Close", key="close_retrieval", on_click=say, kwargs={"retrieval": None}, type="tertiary")
-    st.text(first["query"])
+    st.text(marked(first["query"]))
     at = MISSING if pd.isna(first["at"]) else f"{first['at']:%-d %b %Y, %H:%M:%S} UTC"
     weighting = MISSING if pd.isna(first["weighting_enabled"]) else "on" if first["weighting_enabled"] else "off"
     told = (
@@ -55,7 +57,7 @@ def head(found: pd.DataFrame, retrieval: str) -> None:
         f"weighting {weighting}",
         f"pipeline {_or_dash(first['pipeline'])}",
     )
-    st.text(" · ".join(told))
+    st.text(marked(" · ".join(told)))
 
 
 def not_drawn(missing: int, deepest: int) -> None:
@@ -73,7 +75,7 @@ def scores(found: pd.DataFrame) -> None:
     texts = found["text"].fillna("(no longer stored)")
     labels = dict(zip(found["observation_id"], texts, strict=True))
     choose_to_open("choose_candidate", "a candidate", labels, links.open_observation)
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "open": "Open",

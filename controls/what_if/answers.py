@@ -39,6 +39,7 @@ def replay(settings: WhatIf, scope: Scope, top: DeltaGenerator) -> tuple[Replay,
     with top:
         if value is None:
             replayed.awaited()
+            replayed.beside_feedback_impact(settings)  # from the start, so that the knobs stay where they are
             return None
         found = replay_from_json(value["replay"])
         if not found.coverage.logged:
@@ -49,6 +50,7 @@ def replay(settings: WhatIf, scope: Scope, top: DeltaGenerator) -> tuple[Replay,
             messages.nothing_replayed()
             return None
         replayed.figures(found)
+        replayed.beside_feedback_impact(settings)
     return found, Reweighted.from_json(value["reweighted"])
 
 

@@ -12,6 +12,7 @@ from charts.flips import around_the_switch
 from charts.look import QUIET
 from controls import glossary
 from controls.messages import MISSING, counted, number, percent
+from controls.scope import scope_address
 
 if TYPE_CHECKING:
     from analysis.replay.outcomes import Difference, NaturalExperiment, Outcomes, Switched
@@ -75,10 +76,36 @@ def _experiment(found: NaturalExperiment, what: str) -> None:
         config=QUIET,
         alt=f"Share of accepted sessions by week, before and after {what} was switched",
     )
+    st.markdown(f"**{_verdict(found)}**")
+    both = counted(found.straddling, "session")
+    neither = f"; {both} with retrievals on both sides of the switch in neither" if found.straddling else ""
     st.caption(
-        f"{_sides(found.effect)}. {_pre_trend(found)} {INTERVALS} Whatever else changed at that time is in the "
-        "difference too."
+        f"{_sides(found.effect)}{neither}. {_pre_trend(found)} {INTERVALS} Whatever else changed at that time is in "
+        "the difference too."
     )
+    if found.change is not None:
+        st.page_link(
+            "feature_flags.py",
+            label="Open the change that made the switch, with its reason and its way back",
+            icon=":material/flag:",
+            query_params=scope_address() | {"change": str(found.change)},
+        )
+
+
+def _verdict(found: NaturalExperiment) -> str:
+    """What the intervals allow to say in a sentence, and no more."""
+    effect, before = found.effect, found.before_it
+    if effect.low <= 0 <= effect.high:
+        return "Whether the switch changed anything cannot be told: the interval of the difference holds 0."
+    told = f"After the switch {'more' if effect.difference > 0 else 'fewer'} sessions were accepted"
+    if before is None:
+        return f"{told}; whether that began before it cannot be told."
+    if before.low <= 0 <= before.high:
+        return f"{told}, and no clear trend before explains it."
+    if before.difference * effect.difference > 0:
+        was = "rising" if before.difference > 0 else "falling"
+        return f"{told}, but their share was {was} already, so the switch need not be the cause."
+    return f"{told}, and the trend before it went the other way."
 
 
 def _pre_trend(found: NaturalExperiment) -> str:
@@ -92,10 +119,7 @@ def _pre_trend(found: NaturalExperiment) -> str:
     told = f"Pre-trend, second against first half of the time before: {_points(before)}"
     if before.low <= 0 <= before.high:
         return f"{told}, no clear trend."
-    was = "rising" if before.difference > 0 else "falling"
-    if before.difference * found.effect.difference > 0:
-        return f"{told}: **it was {was} already, so the switch need not be the cause.**"
-    return f"{told}: it was {was} before, so that the change is no continuation of it."
+    return f"{told}, {'rising' if before.difference > 0 else 'falling'}."
 
 
 def _finding(found: NaturalExperiment, what: str) -> str:

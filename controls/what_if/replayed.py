@@ -9,10 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from analysis.replay.pool import REASONS
+from analysis.replay.settings import WhatIf
 from charts.flips import movers
 from charts.look import QUIET
 from controls import glossary, links, loading
 from controls.figures import Figure, in_a_row
+from controls.grid import grid
 from controls.messages import GONE, MISSING, counted, digits, number, percent
 from controls.opening import choose_to_open
 from controls.what_if.knobs import AS_LOGGED, OFF
@@ -73,6 +75,12 @@ def awaited() -> None:
     in_a_row(Figure(name, MISSING, "not replayed", glossary.REPLAY) for name in names)
 
 
+def beside_feedback_impact(settings: WhatIf) -> None:
+    """Why flips are not as many as there, where both ask what feedback did: weighting off, and all else as logged."""
+    if settings == WhatIf(weighting=False):
+        st.caption(glossary.FLIPS_COUNTED_APART)
+
+
 def ink() -> str:
     """The colour of figures on a weak ground; plotly's own would be too pale on a light page."""
     return INK["dark" if st.context.theme.type == "dark" else "light"]
@@ -129,7 +137,7 @@ def flips(found: Replay, scope: Scope) -> None:
         asked = _asked(scope, rows["retrieval"])
         of = {id_: asked.get(id_, GONE) for id_ in dict.fromkeys(rows["retrieval"])}
         choose_to_open("choose_flipped", "a retrieval", of, links.open_retrieval)
-    st.dataframe(
+    grid(
         rows,
         hide_index=True,
         key="flips",
@@ -209,7 +217,7 @@ def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any]) -> None:
     """A table of retrievals; its button opens one in the inspector, by id, and so does a list above it."""
     labels = dict(zip(rows["id"], rows["query"], strict=True))
     choose_to_open(f"choose_{key}", "a retrieval", labels, links.open_retrieval)
-    st.dataframe(
+    grid(
         rows.assign(open="Inspect")[["open", *rows.columns]],
         hide_index=True,
         key=key,

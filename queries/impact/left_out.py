@@ -72,27 +72,39 @@ class LeftOut(Selected):
             ),
         )
         each = self.selection.folded(log, *told).subquery("retrieval")
-        sessions, orgs = schema.sessions, schema.organizations
-        source = each.outerjoin(sessions, schema.session_of(each)).outerjoin(orgs, orgs.c.id == each.c.org_id)
-        return (
+        names = ("org_id", "retrieval", "at", "query", "candidates", "surplus_rows", "unusable", "session_id")
+        listed = (
             select(
-                in_all(each, self.selection.share),
-                each.c.org_id,
-                func.coalesce(shown_name(orgs), each.c.org_id),
-                each.c.retrieval,
-                each.c.at,
-                each.c.query,
-                reason(each),
-                each.c.candidates,
-                each.c.surplus_rows,
-                each.c.unusable,
-                each.c.unweighted_rank,
-                each.c.weighted_rank,
-                sessions.c.agent_id,
-                each.c.session_id,
+                in_all(each, self.selection.share).label("total"),
+                sound(each).label("sound"),
+                reason(each).label("reason"),
+                *(each.c[name] for name in (*names, "unweighted_rank", "weighted_rank")),
             )
-            .select_from(source)
             .where(~comparable(each) if self.only is None else first_failing(each)[self.only])
             .order_by(sound(each), each.c.at.desc(), each.c.retrieval, each.c.org_id)
             .limit(LISTED)
+            .subquery("listed")
+        )
+        sessions, orgs = schema.sessions, schema.organizations
+        # of these alone, as ListedRetrievals has it
+        source = listed.outerjoin(sessions, schema.session_of(listed)).outerjoin(orgs, orgs.c.id == listed.c.org_id)
+        return (
+            select(
+                listed.c.total,
+                listed.c.org_id,
+                func.coalesce(shown_name(orgs), listed.c.org_id),
+                listed.c.retrieval,
+                listed.c.at,
+                listed.c.query,
+                listed.c.reason,
+                listed.c.candidates,
+                listed.c.surplus_rows,
+                listed.c.unusable,
+                listed.c.unweighted_rank,
+                listed.c.weighted_rank,
+                sessions.c.agent_id,
+                listed.c.session_id,
+            )
+            .select_from(source)
+            .order_by(listed.c.sound, listed.c.at.desc(), listed.c.retrieval, listed.c.org_id)
         )

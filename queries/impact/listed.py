@@ -68,27 +68,20 @@ class ListedRetrievals(Selected):
             here = and_(log.c.unweighted_rank == self.cell[0], log.c.weighted_rank == self.cell[1])
             folded = folded.having(func.bool_or(here))
         each = folded.subquery("retrieval")
-        sessions = schema.sessions
-        its_session = schema.session_of(each)
-        flips = case((folding.has_known_block(each), folding.block_flips(each)))
-        return (
-            select(
-                in_all(each, self.selection.share),
-                each.c.org_id,
-                each.c.retrieval,
-                each.c.at,
-                each.c.query,
-                each.c.candidates,
-                each.c.shift,
-                each.c.first_moved,
-                each.c.moved,
-                flips,
-                sessions.c.agent_id,
-                sessions.c.work_type,
-                sessions.c.outcome,
-            )
-            .select_from(each.outerjoin(sessions, its_session))
+        flips = case((folding.has_known_block(each), folding.block_flips(each))).label("flips")
+        names = ("org_id", "retrieval", "at", "query", "candidates", "shift", "first_moved", "moved")
+        listed = (
+            select(in_all(each, self.selection.share), *(each.c[name] for name in names), flips, each.c.session_id)
             .where(comparable(each))
             .order_by(flips.desc().nulls_last(), each.c.shift.desc(), each.c.at.desc(), each.c.retrieval)
             .limit(LISTED)
+            .subquery("listed")
+        )
+        # sessions of these alone: the planner takes all for one, and has read every session for each of thousands
+        sessions = schema.sessions
+        shown = [column for column in listed.c if column is not listed.c.session_id]
+        return (
+            select(*shown, sessions.c.agent_id, sessions.c.work_type, sessions.c.outcome)
+            .select_from(listed.outerjoin(sessions, schema.session_of(listed)))
+            .order_by(listed.c.flips.desc().nulls_last(), listed.c.shift.desc(), listed.c.at.desc(), listed.c.retrieval)
         )

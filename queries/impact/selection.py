@@ -181,5 +181,7 @@ class Newest:
 
     def statement(self) -> Select[Any]:
         """One look for each organization."""
-        each = select(newest_logged(self.scope).label("at")).where(in_scope(self.scope)).subquery("each")
+        latest = select(newest_logged(self.scope).label("at"))
+        # of everything no condition names the organizations, and all of the window would be read at once
+        each = latest.select_from(schema.organizations).where(in_scope(self.scope)).subquery("each")
         return select(func.max(each.c.at))

@@ -20,6 +20,13 @@ def test_shares_are_of_sessions_with_an_outcome() -> None:
     assert found.accepted.value == pytest.approx(30 / 40 - 1)
 
 
+def test_sessions_of_an_unknown_outcome_are_in_no_share() -> None:
+    found = compare_outcomes({(True, "accepted"): 30, (True, "abandoned"): 6, (True, "lost"): 1, (False, None): 2})
+    assert found.changed.shares is not None
+    assert found.changed.shares[0].value == 1
+    assert (found.changed.judged, found.changed.unknown_outcome, found.kept.unknown_outcome) == (30, 7, 0)
+
+
 def test_the_interval_is_that_of_drawing_sessions_again() -> None:
     counts = {"accepted": 120, "rework": 50, "rejected": 30}
     found = compare_outcomes({(True, name): count for name, count in counts.items()})

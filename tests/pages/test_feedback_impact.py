@@ -44,11 +44,23 @@ def test_the_figures_on_top(opened: AppTest) -> None:
     then = 1 - 0.1 * (1 + 0.9 / 2 + 0.9**2 / 3 + 0.9**3 / 4)
     assert figures == {
         "Top 5 changed": ("0 %", "no change"),
-        "Block changed": ("20 %", "-80 pt"),
+        "Block changed": ("20 %", "≈ -80 pt, unclear"),  # one of five, one of one before
         "Mean move": ("0.1", "-0.9"),
         "RBO": (f"{now:.3g}", f"{now - then:+.2g}"),
         "Injection rate: usual": ("50 %", "no change"),
     }
+
+
+def test_a_change_beyond_chance_has_no_mark(address: str, owner: Owner) -> None:
+    """21 of 25 blocks changed, and 1 of 21 in the window before."""
+    plant(owner, [swapped(f"now{n}", 3, 4) for n in range(20)])
+    plant(owner, [swapped(f"then{n}", 7, 7, days_ago=40) for n in range(20)])
+    with application(address, org="org_a") as test:
+        test.switch_page(PAGE).run()
+        deltas = {metric.label: metric.delta for metric in test.metric}
+        assert deltas["Block changed"] == "+79 pt"
+        assert "too few to tell it from chance" not in said(test)
+        assert "Only shares of retrievals are tested for chance." in said(test)
 
 
 def test_nothing_is_said_to_be_undrawn_where_all_is_drawn(opened: AppTest) -> None:
@@ -202,6 +214,15 @@ class TestParts:
         told = "Collecting data: too few sessions to compare. Outcomes, below the list, has the rest."
         assert told in [text.value for text in opened.text]
 
+    def test_sessions_of_an_unknown_outcome_stand_on_neither_side(self, address: str, owner: Owner) -> None:
+        owner.execute("alter table sessions drop constraint sessions_outcome_check")
+        owner.execute("update sessions set outcome = 'abandoned' where outcome is not null")
+        with application(address, part="outcomes") as test:
+            test.switch_page("feedback_impact.py").run()
+            told = said(test)
+        assert "0 sessions where feedback changed the block, and 1 with an unknown one: collecting data" in told
+        assert "kept the block, and 1 without an outcome yet and 1 with an unknown one: collecting data" in told
+
     @at(part="measures")
     def test_all_measures_have_a_trend_and_all_digits(self, opened: AppTest) -> None:
         table = opened.dataframe[-1].value
@@ -210,6 +231,10 @@ class TestParts:
         # one in and one out in one of five retrievals now, and in the only one of the window before
         assert (flips["now"], flips["before"], flips["change"], flips["of"]) == ("40", "200", "-160", 5)
         assert all(len(trend) for trend in table["trend"][:8])
+        assert list(table["change"])[:3] == ["no change", "≈ -80 pt, unclear", "-0.9"]
+        assert "read" not in table
+        (how,) = [text.value for text in opened.markdown if text.value.startswith("- **Top 5 changed**: ")]
+        assert [line.split("**")[1] for line in how.splitlines()] == list(table["measure"])
         tau = table.set_index("measure").loc["Kendall τ-b"]
         assert float(str(tau["exact"])) == pytest.approx(1 - (2 * 4 / 56) / 5)
         assert "1 observation entered the block through feedback and as many were kept out" in said(opened)

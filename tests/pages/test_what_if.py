@@ -9,6 +9,7 @@ from uuid import uuid5
 
 import pytest
 
+from controls.glossary import FLIPS_COUNTED_APART
 from controls.messages import number, percent
 from controls.what_if.replayed import weight_change
 from tests import sample
@@ -99,6 +100,17 @@ def test_while_it_replays_figures_are_dashes_in_their_places(address: str) -> No
         until(lambda: not test.run().get("progress"), limit=60)
         assert tuple(figures(test)) == labels
         assert figures(test)["Order changed"] == ("100 %", "2 retrievals")
+
+
+def test_where_feedback_impact_asks_the_same_it_is_said_why_both_count_otherwise(page: Any) -> None:  # noqa: ANN401 - a function
+    """Weighting off and nothing else is what Feedback Impact compares with; other settings it does not know."""
+    for turned, expected in (
+        ({"w": "off"}, 1),
+        ({"w": "off", "tokens": "200"}, 0),
+        ({"w": "on", "tokens": "as logged"}, 0),
+    ):
+        captions = [caption.value for caption in page(org="org_a", **turned).caption]
+        assert captions.count(FLIPS_COUNTED_APART) == expected, turned
 
 
 def test_as_logged_changes_nothing_and_says_so(page: Any) -> None:  # noqa: ANN401 - a function

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from queries.health.served import Ended
+from queries.overview import Overview
 from queries.replay.outcomes import EndedSessions, SwitchedSessions
+from queries.schema import FAILURES, OUTCOMES
 from queries.scope import EVERYTHING, Scope
+from ranking.feedback import Outcome, learning_rate
 from retrieval.outcomes import OutcomeStatus, record_outcome
 from tests import sample
 from tests.retrieval.logs import memory_store
@@ -38,6 +41,17 @@ def words(owner: Owner) -> None:
                  from sessions where id = %s""",
             (word,),
         )
+
+
+def test_the_store_and_the_ranking_know_the_same_outcomes() -> None:
+    assert tuple(Outcome) == OUTCOMES
+    assert tuple(each for each in Outcome if learning_rate(each) != learning_rate("accepted")) == FAILURES
+
+
+def test_sessions_of_an_unknown_outcome_are_counted_apart(store: Store) -> None:
+    for found in (store.ask(Overview(YESTERDAY)), store.ask(Ended(YESTERDAY))):
+        assert found[["accepted", "unknown_outcome"]].values.tolist() == [[1, 1]]
+    assert store.ask(Overview(YESTERDAY))[["rework", "rejected"]].values.tolist() == [[1, 0]]
 
 
 def test_what_if_and_health_count_the_same_sessions(store: Store) -> None:

@@ -11,7 +11,8 @@ import psutil
 import psycopg
 import pytest
 
-from queries.engine import Store, answers, make_engine
+from queries.connections import answers
+from queries.engine import Store, make_engine
 from queries.migrate import migrate
 from ranking import FULL, INTENDED, LIVE, PRESETS
 from retrieval.log import LogWriter

@@ -154,6 +154,18 @@ class TestMisleading:
         assert [row[5] for row in history(owner)] == [0.15, 0.1, 0.15, 0.3, 0.3, 0.1]
         assert weights(owner)[observations[0]] == weight
 
+    def test_a_session_of_an_unknown_outcome_has_not_failed(
+        self, platform: Store, owner: Owner, observations: list[UUID]
+    ) -> None:
+        owner.execute("alter table observation_weight_history drop constraint observation_weight_history_outcome_check")
+        for session in ("a", "b"):
+            add_session(owner, session, observations[:1])
+            record_outcome(platform, "org_a", session, "rejected")
+        owner.execute("update observation_weight_history set outcome = 'abandoned'")
+        add_session(owner, "c", observations[:1])
+        record_outcome(platform, "org_a", "c", "rejected")
+        assert [row[5] for row in history(owner)] == [0.15, 0.15, 0.15]
+
 
 class TestOnce:
     def test_the_same_outcome_again_changes_nothing(

@@ -78,7 +78,7 @@ def test_the_demo_holds_one(demo: Store, demo_address: str, monkeypatch: pytest.
     assert found is not None
     with psycopg.connect(demo_address) as connection:
         switched = connection.execute(
-            "select changed_at from rankscope.flag_changes where org_id = 'org_quillworks'"
+            "select changed_at, id from rankscope.flag_changes where org_id = 'org_quillworks'"
         ).fetchone()
         counted = connection.execute(
             """select bool_and(l.weighting_enabled), s.outcome = 'accepted' from retrieval_ab_logs l
@@ -87,6 +87,7 @@ def test_the_demo_holds_one(demo: Store, demo_address: str, monkeypatch: pytest.
         ).fetchall()
     assert switched is not None
     assert found.switched_at >= switched[0].isoformat(timespec="seconds")
+    assert found.change == switched[1]
     sides = [[accepted for on, accepted in counted if on is state] for state in (True, False)]
     shares = (found.effect.earlier, found.effect.later)
     assert [(share.sessions, share.accepted) for share in shares] == [(len(side), sum(side)) for side in sides]
@@ -112,6 +113,7 @@ def test_a_switch_of_the_boost_is_one_too(store: Store, owner: Owner) -> None:
     shares = (found.boost.experiment.effect.earlier, found.boost.experiment.effect.later)
     assert [(share.sessions, share.accepted) for share in shares] == [(40, 30), (40, 20)]
     assert found.boost.experiment.halves == (20, 20)
+    assert found.boost.experiment.change is None  # nobody made it here
     owner.execute("alter table retrieval_ab_logs drop column corroboration_boost")
     again = outcomes(store, Scope(Reach((org,)), AT - timedelta(days=50), AT, org))
     assert again.boost.why_none == NO_BOOST_LOGGED

@@ -13,7 +13,9 @@ at = [*range(first), *(90 * DAY + place for place in range(second)), *((100 + pl
 on = [False] * (first + second) + [True] * 40
 after = {"none": [False] * 40, "half": [place % 2 == 0 for place in range(40)], "all": [True] * 40}
 accepted = [True] * first + [place % 2 == 0 for place in range(second)] + after[st.query_params["after"]]
-found = switched(endings(on, accepted, at=at), "Weighting")
+both = int(st.query_params["both"])
+more = at[-1:] * both
+found = switched(endings(on + [True] * both, accepted + [True] * both, both, at=[*at, *more]), "Weighting")
 ladder(
     Coverage(1, 1, ()), Outcomes(found, Switched(None, "No boost.")), Reweighted(None, "Nothing more."), on_top=False
 )

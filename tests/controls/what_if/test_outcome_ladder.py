@@ -9,28 +9,44 @@ from tests.jobs.command import ROOT
 PAGE = ROOT / "tests" / "controls" / "what_if" / "ladder_page.py"
 
 
-def said(first: int, second: int, after: str = "half") -> str:
+def said(first: int, second: int, after: str = "half", both: int = 0) -> str:
     test = AppTest.from_file(PAGE)
     test.query_params["first"], test.query_params["second"] = str(first), str(second)
-    test.query_params["after"] = after
+    test.query_params["after"], test.query_params["both"] = after, str(both)
     assert not test.run().exception
-    return test.caption[0].value
+    return f"{test.markdown[2].value} {test.caption[0].value}"
 
 
 def test_of_two_sessions_nothing_was_moving_already() -> None:
-    told = said(2, 38)
+    told = said(2, 38, "none")
     assert "No pre-trend can be told: 2 sessions in the first half of the time before and 38 in the second" in told
+    assert "**After the switch fewer sessions were accepted; whether that began before it cannot be told.**" in told
     assert "already" not in told
 
 
 def test_a_trend_that_goes_on_may_be_the_cause() -> None:
     told = said(40, 40, "none")
     assert "Pre-trend, second against first half of the time before: -50 pt" in told
-    assert "it was falling already, so the switch need not be the cause" in told
+    assert "**After the switch fewer sessions were accepted, but their share was falling already, so the switch" in told
+    assert "need not be the cause.**" in told
 
 
 def test_a_trend_that_turned_is_not() -> None:
     told = said(40, 40, "all")
     assert "Pre-trend, second against first half of the time before: -50 pt" in told
-    assert "it was falling before, so that the change is no continuation of it." in told
+    assert "**After the switch more sessions were accepted, and the trend before it went the other way.**" in told
     assert "need not be the cause" not in told
+
+
+def test_an_interval_that_holds_0_tells_nothing() -> None:
+    told = said(0, 40)
+    assert "**Whether the switch changed anything cannot be told: the interval of the difference holds 0.**" in told
+    assert "After the switch" not in told
+
+
+def test_sessions_on_both_sides_are_counted_so_that_the_sides_add_up() -> None:
+    assert (
+        "of 80 sessions before, 50 % of 40 after; 1 session with retrievals on both sides of the switch in neither."
+        in (said(40, 40, both=1))
+    )
+    assert "neither" not in said(40, 40)
