@@ -5,9 +5,10 @@ import streamlit as st
 from charts.budget import pareto
 from charts.coverage import heat_map
 from charts.health import bands
+from charts.health_days import shares_and_marks
 from charts.look import QUIET
 from controls import messages, trust
-from controls.health import budget, change, coverage, filters, head, runs, system, tables, top
+from controls.health import budget, change, coverage, days, filters, head, runs, system, tables, top
 from controls.health.answers import ask
 from controls.loading import shape
 from controls.view import view
@@ -20,10 +21,20 @@ messages.ignored_in_link(filters.ignored())
 
 trust.strip(head.trust_of(memory, shape(), scope))
 change.sentence(memory, scope)
-head.figures(memory, scope)
+head.not_in_order(memory, scope)
+head.figures(memory)
 head.choose_part()
 try:
     if part == "memory":
+        if lines := days.lines(memory, scope):
+            marks = days.marks(memory, scope)
+            st.plotly_chart(
+                shares_and_marks(lines, marks, scope.since, days.title(memory)),
+                key="days",
+                config=QUIET,
+                alt=days.said(marks),
+            )
+            days.not_marked(memory, scope)
         st.plotly_chart(
             bands(head.rows(memory), head.title(memory)),
             key="bands",

@@ -14,7 +14,9 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, FromClause
 
+# Any other word that a platform lets a session end with is an unknown outcome: neither accepted nor failed.
 OUTCOMES = ("accepted", "rejected", "rework")
+FAILURES = ("rejected", "rework")
 ROUTES = ("full", "user", "assistant", "next_user", "personal_info", "preferences", "events")
 MOMENT = DateTime(timezone=True)
 

@@ -199,6 +199,7 @@ SERVER_CHECKS = (
         "rows in one order.", worst=math.inf, unit="",
     ),
 )  # fmt: skip
+WAYS: dict[Literal["red", "watch"], str] = {"red": "to act on", "watch": "to watch"}
 
 
 def judged(counts: Mapping[str, float], checks: tuple[Check, ...] = CHECKS) -> tuple[Judged, ...]:
@@ -220,11 +221,15 @@ def finding(found: tuple[Judged, ...], by_organization: Collection[tuple[Judged,
     return _told(found) + (_apart(by_organization) if len(by_organization) > 1 else "")
 
 
+def worst_band(found: tuple[Judged, ...]) -> Literal["red", "watch"] | None:
+    """The worst band of some checks, if one of them is not in order."""
+    bands = {each.band for each in found}
+    return "red" if "red" in bands else "watch" if "watch" in bands else None
+
+
 def _apart(by_organization: Collection[tuple[Judged, ...]]) -> str:
-    bands = [{each.band for each in checks} for checks in by_organization]
-    red = sum("red" in found for found in bands)
-    watched = sum("watch" in found and "red" not in found for found in bands)
-    counted = [(count, way) for count, way in ((red, "to act on"), (watched, "to watch")) if count]
+    bands = [worst_band(checks) for checks in by_organization]
+    counted = [(bands.count(band), way) for band, way in WAYS.items() if band in bands]
     if not counted:
         return ""
     (first, way), *rest = counted

@@ -15,7 +15,7 @@ from analysis.health.organizations import compare_each
 from controls.loading import shape
 from controls.partly import Partly, each
 from queries.errors import LACKING, StoreError
-from queries.flags.history import FlagsTurned
+from queries.flags.turned import FlagsTurned
 from queries.health.by_day import EndedByDay, LoggedByDay
 from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals

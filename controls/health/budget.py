@@ -10,6 +10,7 @@ import streamlit as st
 from analysis.health.budget import ZONES, budget_map
 from analysis.intervals import FLOOR
 from controls import glossary
+from controls.grid import grid
 from controls.health import head
 from controls.loading import load
 from controls.messages import MISSING, number, percent
@@ -108,7 +109,7 @@ def table(found: BudgetMap, ended: Ended) -> None:
             f"Collecting data: no work type has {FLOOR} sessions with an outcome yet. Choose a longer window.",
             icon=":material/hourglass_empty:",
         )
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "work": [point.counts.work_type or "(none)" for point in found.points],

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from analysis.health.advice import todo
 from analysis.health.change import SERVICES, worst_first
 from controls.health import advice
 from controls.health.advice import Advice
+from controls.health.steered import steered
 from controls.health.weighting import is_on
 from controls.health.words import SIGNS, change, passage, shown, since
 from controls.links import go
 from controls.messages import left_out, number, window_before
-from queries.flags.registry import FLAGS
 from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 Way = tuple[str, str, dict[str, str]]
 LONGER = {7: 30, 30: 90}  # days: what came slowly shows in a longer window
 NAMED = 3  # measures in the sentence; more would be a table
-BRIEF = timedelta(hours=1)  # a flag that was turned back sooner was tried, or turned by mistake
 # Measure: page, what its link says, and what the address says there.
 WAYS: dict[str, Way] = {
     "accepted": ("feedback_impact.py", "How sessions ended", {"part": "outcomes"}),
@@ -99,7 +96,7 @@ def _bold(each: Compared) -> str:
 
 def _unweighted(scope: Scope) -> dict[str, Way]:
     """Where one organization's weighting is off, Feedback Impact has nothing to compare: the flag leads on instead."""
-    if scope.org is None or is_on(scope).get(scope.org, True):
+    if scope.org is None or is_on(scope, [scope.org]).get(scope.org, True):
         return {}
     return {"accepted": ("feature_flags.py", OFF, {"target": scope.org, "flag": WEIGHTING_OFF})}
 
@@ -122,22 +119,16 @@ def _ways(ways: list[Way]) -> None:
 
 
 def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
-    """The changes of flags that held longest in either window; one that was soon undone explains little."""
-    if "steered" not in memory.earlier.frames:
+    """The changes of flags that held longest in either window, each with the days it held."""
+    found = steered(memory, scope)
+    if found is None:
         return []
-    known = {flag.name: flag for flag in FLAGS}
-    turned = memory.earlier.frames["steered"]
-    count = 0 if turned.empty else int(turned["changes"].iloc[0])
-    if scope.org is None and count > 1:
-        return [("feature_flags.py", f"{number(count)} changes of flags in these days", {})]
-    where = "" if scope.org is not None else " in one organization"
-    ways: list[Way] = []
-    for _, id_, flag, new, at, next_at in turned.itertuples(index=False):
-        if flag in known and (pd.isna(next_at) or next_at - at >= BRIEF):
-            while_ = f"Since {at:%-d %b}" if pd.isna(next_at) else f"{at:%-d %b} to {next_at:%-d %b}"
-            ways.append(("feature_flags.py", f"{while_}: {known[flag].effect(new)}{where}", {"change": str(id_)}))
-    if count > len(ways):
-        ways.append(("feature_flags.py", f"All {number(count)} changes of flags in these days", {}))
+    ways: list[Way] = [
+        ("feature_flags.py", f"{each.while_}: {each.effect}", {"change": str(each.id)}) for each in found.named
+    ]
+    if found.count > len(ways):
+        every = "" if scope.org is None and not ways else "All "
+        ways.append(("feature_flags.py", f"{every}{number(found.count)} changes of flags in these days", found.shared))
     return ways
 
 
@@ -148,7 +139,7 @@ def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
     accepted = next((each for each in compared if each.measure.name == "accepted"), None)
     if accepted is None or accepted.meaning not in ("same", "better", "chance") or accepted in unsure:
         return open_
-    chance = ", which chance alone explains" if accepted.meaning == "chance" else ""
+    chance = ", which may be chance" if accepted.meaning == "chance" else ""
     better = "Better: sessions" if accepted.meaning == "better" else "Sessions"
     return f" {better} accepted {passage(accepted)}{chance}.{open_}"
 

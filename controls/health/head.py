@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import streamlit as st
 
-from analysis.health.by_day import shares_by_day
-from analysis.health.checks import finding
+from analysis.health.checks import WAYS, finding, worst_band
 from controls import glossary, messages
 from controls.figures import WIDE, Figure, in_a_row
 from controls.health.words import COLOURS, SIGNS, change, colour, estimated, limits
 from controls.knobs import Knob
-from controls.messages import counted, digits
+from controls.messages import counted, digits, number, unknown_outcomes
 from controls.trust import Trust, points
 from queries.drawn import WHOLE
+from queries.scope import isolated
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared
@@ -33,6 +34,7 @@ PARTS = {
     "system": "System",
 }
 PART = Knob("part", "Part", tuple(PARTS), next(iter(PARTS)))
+NAMED = 3  # organizations
 HEAD = {
     "accepted": "Accepted",
     "never": "Never retrieved",
@@ -64,6 +66,7 @@ def trust_of(memory: HealthAnswers, shape: LogShape, scope: Scope) -> Trust:
     degraded = [] if shape.retrieval_id else ["this store logs no retrieval id: lost retrievals cannot be counted"]
     if memory.found.failed:
         degraded.append(f"{counted(len(memory.found.failed), 'question')} could not be answered")
+    degraded += unknown_outcomes(memory.counts.get("unknown_outcome", 0))
     counts = {name: int(memory.counts.get(name, 0)) for name in ("truncated", "repeated", "unusable")}
     rows, retrievals = (None if log is None else int(memory.counts.get(name, 0)) for name in ("log_rows", "retrievals"))
     return Trust(
@@ -95,28 +98,39 @@ def unanswered(memory: HealthAnswers) -> None:
         messages.left_out(name.capitalize(), error)
 
 
-def figures(memory: HealthAnswers, scope: Scope) -> None:
-    """The five that most often need a hand, each with its change, and its days where the store knows them.
+def not_in_order(memory: HealthAnswers, scope: Scope) -> None:
+    """Which of several organizations are not in order by themselves, the first by name."""
+    if scope.org is not None or len(memory.by_org) <= 1:
+        return
+    told = []
+    for band, way in WAYS.items():
+        names = sorted(
+            memory.names.get(org, org) for org, checks in memory.by_org.items() if worst_band(checks) == band
+        )
+        more = f" and {number(len(names) - NAMED)} more" if len(names) > NAMED else ""
+        if names:
+            whose = "Organization" if len(names) == 1 else "Organizations"
+            told.append(f"{whose} {way}: {', '.join(isolated(name) for name in names[:NAMED])}{more}.")
+    if told:
+        st.text(" ".join(told))
 
-    A sign stands before the value where it is not in order.
-    """
+
+def figures(memory: HealthAnswers) -> None:
+    """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
     judged = {each.check.name: each for each in memory.checks}
     shown = [each for each in memory.compared if each.measure.name in HEAD]
-    lines = {each.measure.name: shares_by_day(each.measure.name, memory.earlier.frames, scope) for each in shown}
-    found = [_figure(each, judged.get(each.measure.name), memory.shares, lines[each.measure.name]) for each in shown]
-    in_a_row(found, WIDE)
+    in_a_row((_figure(each, judged.get(each.measure.name), memory.shares) for each in shown), WIDE)
 
 
-def _figure(each: Compared, own: Judged | None, shares: Shares, line: list[float]) -> Figure:
+def _figure(each: Compared, own: Judged | None, shares: Shares) -> Figure:
     sign = f"{SIGNS[own.band][0]} " if own is not None and own.band in ("watch", "red") else ""
     bands = None if own is None else limits(own.check).capitalize()
     return Figure(
         HEAD[each.measure.name],
         f"{sign}{estimated(each.measure, each.now, shares)}",
         None if each.now is None else change(each),
-        glossary.check(each.measure.formula, bands, each.measure.todo, by_day=bool(line)),
+        glossary.check(each.measure.formula, bands, each.measure.todo),
         colour=colour(each),
-        line=line,
     )
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.health.checks import CHECKS
 from controls import glossary, messages
+from controls.grid import grid
 from controls.health.advice import Advice, to_do
 from controls.health.words import SIGNS, since
 from controls.loading import load
@@ -96,7 +97,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
         "✕ failed" if f else "✕ never aggregated" if n else "● unchanged, skipped" if s else "● done"
         for f, n, s in zip(failed, never, skipped, strict=True)
     ]
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "organization": [names.get(org, org) for org in passes["org_id"]],
@@ -158,7 +159,7 @@ def _writers(writers: pd.DataFrame, names: dict[str, str], scope: Scope) -> None
         state=[SIGNS[band] for band in bands],
         place=[PLACES[band] for band in bands],
     ).sort_values("place", kind="stable")
-    st.dataframe(
+    grid(
         rows[
             [
                 "organization", "state", "started_at", "dropped", "failed", "last_failure", "losing", "written", "rows",

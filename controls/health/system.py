@@ -12,6 +12,7 @@ import streamlit as st
 from analysis.health.checks import SERVER_CHECKS, judged
 from controls import messages
 from controls.facts import in_two_columns
+from controls.grid import grid
 from controls.health.advice import Advice, to_do
 from controls.health.words import SIGNS as BANDS
 from controls.health.words import limits, shown
@@ -57,7 +58,7 @@ def _status(scope: Scope) -> None:
         return
     server = answer.frames[0].iloc[0]
     pools = {"reading": pool_use(store().reader), "writing": pool_use(store().writer)}
-    st.caption(f"The server as of {answer.as_of:%H:%M:%S} UTC; pools since this process started.")
+    st.caption(f"The server as of {answer.as_of:%H:%M:%S} UTC; pools are this process's, since it started.")
     _server_checks(server_checks(server, pools))
     facts = {
         "Rankscope": VERSION,
@@ -71,16 +72,19 @@ def _status(scope: Scope) -> None:
         "behind the primary": MISSING if pd.isna(server["lag_seconds"]) else f"{server['lag_seconds']:.3g} s",
         "read login": server["login"],
         "write login": "configured" if may_write() else "none: Rankscope only reads",
-        **{f"this process's pool for {name}": _used(pool) for name, pool in pools.items() if pool is not None},
+        **{name: told for which, pool in pools.items() if pool is not None for name, told in _used(which, pool)},
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
     }
     in_two_columns("fact", facts, 190)
 
 
-def _used(pool: PoolUse) -> str:
-    at = "" if pool.most_at is None else f" ({pool.most_at:%-d %b %H:%M} UTC)"
-    return f"{pool.now} in use, at most {pool.most} of {pool.room}{at}"
+def _used(name: str, pool: PoolUse) -> list[tuple[str, str]]:
+    """A pool's use, and when it was fullest, as a fact of its own: in one the end would be cut off."""
+    used = [(f"pool for {name}", f"{pool.now} in use, at most {pool.most} of {pool.room}")]
+    if pool.most_at is None:
+        return used
+    return [*used, (f"pool for {name} fullest", f"{pool.most_at:%-d %b %H:%M} UTC")]
 
 
 def server_checks(server: pd.Series[Any], pools: dict[str, PoolUse | None]) -> tuple[Judged, ...]:
@@ -104,7 +108,7 @@ def advised(checks: tuple[Judged, ...]) -> list[Advice]:
 
 def _server_checks(checks: tuple[Judged, ...]) -> None:
     to_do(advised(checks))
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "state": [BANDS[each.band] for each in checks],
@@ -130,7 +134,7 @@ def _findings(findings: tuple[Finding, ...]) -> None:
     # not as Markdown: names and types in it are the server's
     if wrong := [f"{SIGNS[each.state]} · {each.name}: {each.sentence}" for each in listed if each.state != "ok"]:
         st.text("\n".join(wrong))
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "state": [SIGNS[each.state] for each in listed],

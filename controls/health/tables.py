@@ -11,6 +11,7 @@ from analysis.health.change import UNKNOWN, worst_first
 from analysis.health.checks import Check
 from controls import glossary
 from controls.exactly import all_digits
+from controls.grid import grid
 from controls.health.words import SIGNS, about, change, estimated, limits, passage
 from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
@@ -36,7 +37,7 @@ def table(memory: HealthAnswers) -> None:
 
     found = sorted(memory.compared, key=place)
     exact = all_digits("health_digits")
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "check": [each.measure.label for each in found],
@@ -83,9 +84,9 @@ def behind(memory: HealthAnswers, scope: Scope) -> None:
     """What the column Before holds, and how each measure is formed and mended; as text, which no window cuts off."""
     st.caption(
         f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
-        "this window began, of what is active today. pt are percentage points; ≈: too few to tell it from chance "
-        "(95 %). Vectors, near-duplicates, drops and passes are known of the present only; weights and reads of whose "
-        f"past more than {100 * UNKNOWN:.0f} % is not known are not compared."
+        "this window began, of what is active today. pt are percentage points; ≈, unclear: too few to tell it from "
+        "chance (95 %). Vectors, near-duplicates, drops and passes are known of the present only; weights and reads of "
+        f"whose past more than {100 * UNKNOWN:.0f} % is not known are not compared."
     )
     if any(memory.counts.get(name) for name, _ in APART.values()):
         st.caption(
@@ -107,7 +108,7 @@ def organizations(memory: HealthAnswers, scope: Scope) -> None:
         worse = [f"{each.measure.label} {passage(each)}" for each in worst_first(memory.compared_by_org[org])]
         listed.append((org, worse, by_band["red"], by_band["watch"]))
     listed.sort(key=lambda row: (-len(row[2]), -len(row[1]), -len(row[3]), row[0]))
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "organization": [memory.names.get(org, org) for org, *_ in listed],

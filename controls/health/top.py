@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import streamlit as st
 
 from controls import links
+from controls.grid import grid
 from controls.health import head
 from controls.health.weighting import why_still_served
 from controls.loading import load, shape
@@ -89,7 +90,7 @@ def top(scope: Scope) -> None:
     labels = dict(zip(found["id"], found["content"], strict=True))
     choose_to_open(f"pick_{kind}", "an observation", labels, _open)
     table = found.assign(open="Open")[[*kept, "project_id", "agent_id", "created_at", "id"]]
-    st.dataframe(table, hide_index=True, key=f"top_{kind}", column_config=config)
+    grid(table, hide_index=True, key=f"top_{kind}", column_config=config)
     if len(found) == SHOWN:
         st.caption(f"The first {SHOWN}.")
 

@@ -13,15 +13,17 @@ from queries.flags.states import Features, flag_states
 from retrieval.pipelines import Flags
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from queries.scope import Scope
 
 LITTLE = 0.3  # weights below it take most of its relevance from a memory
 
 
-def is_on(scope: Scope) -> dict[str, bool]:
-    """Whether weighting is on, by organization of the scope; nothing where the store cannot say."""
+def is_on(scope: Scope, orgs: Iterable[str]) -> dict[str, bool]:
+    """Whether weighting is on in these organizations of the scope; nothing where the store cannot say."""
     try:
-        stored = load(Features(scope)).frames[0]
+        stored = load(Features(scope, tuple(sorted(set(orgs))))).frames[0]
     except StoreError as error:
         if error.kind not in LACKING:
             raise
@@ -33,7 +35,7 @@ def is_on(scope: Scope) -> dict[str, bool]:
 def why_still_served(listed: pd.DataFrame, scope: Scope) -> None:
     """How many of a list feedback has marked down, and whether that counts where they are; of none, nothing."""
     light = listed["org_id"][listed["weight"] < LITTLE]
-    on = is_on(scope)
+    on = is_on(scope, light)
     known = [on[org] for org in light if org in on]
     if not known or len(known) < len(light):
         return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from analysis.health.counts import Shares
 
 SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
-MEANINGS = {"worse": " worse", "better": " better", "moved": "", "chance": ", chance"}
+MEANINGS = {"worse": " worse", "better": " better", "moved": "", "chance": ", unclear"}
 COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
 DAY = 48  # hours up to which an age is told in hours
 
@@ -89,6 +89,11 @@ def change(each: Compared) -> str:
     # what the sentence on top would not call worse is not called so elsewhere
     word = "" if each.meaning in ("worse", "better") and not each.large else MEANINGS[each.meaning]
     return f"{sign} {amount}{word}"
+
+
+def unclear(amount: str) -> str:
+    """A change of a share of too few events to tell it from chance."""
+    return f"≈ {amount}{MEANINGS['chance']}"
 
 
 def colour(each: Compared) -> Literal["off", "red", "green"]:

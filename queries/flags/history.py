@@ -142,52 +142,6 @@ class FileCut:
 
 
 @dataclass(frozen=True)
-class FlagsTurnedRow:
-    """A change of a window, when its flag was next changed, and how many changes the window has."""
-
-    changes: int
-    id: int
-    flag: str
-    new: str
-    changed_at: datetime
-    next_at: datetime | None
-
-
-@dataclass(frozen=True)
-class FlagsTurned:
-    """The changes of the scope's window that held longest in it, and how many there were; no row where none was."""
-
-    scope: Scope
-    size: int
-    row: ClassVar[type] = FlagsTurnedRow
-    limit: ClassVar[float] = AGGREGATE
-
-    def statement(self) -> Select[Any]:
-        """Counted before they are taken, so that no length of a list cuts the number."""
-        next_at = func.lead(audit.c.changed_at).over(
-            partition_by=(audit.c.org_id, audit.c.flag), order_by=(audit.c.changed_at, audit.c.id)
-        )
-        turned = (
-            select(
-                audit.c.id,
-                audit.c.flag,
-                spoken(audit.c.new_state).label("new"),
-                audit.c.changed_at,
-                next_at.label("next_at"),
-            )
-            .where(self.scope.organizations(audit.c.org_id), audit.c.changed_at >= self.scope.since)
-            .subquery("turned")
-        )
-        held = func.least(turned.c.next_at, self.scope.until) - turned.c.changed_at  # least passes over a null
-        return (
-            select(func.count().over(), *turned.c)
-            .where(turned.c.changed_at < self.scope.until)
-            .order_by(held.desc(), turned.c.id.desc())
-            .limit(self.size)
-        )
-
-
-@dataclass(frozen=True)
 class OpenedChangeRow(FlagChangeRow):
     """One change with everything that was known when it was made, and when its flag was next changed."""
 

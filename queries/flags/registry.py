@@ -27,6 +27,11 @@ class KnownFlag:
         """What a state does, in a few words."""
         return f"{self.steers} {self.makes(state)}"
 
+    def choice(self, state: State) -> str:
+        """A state as it is chosen: what it does, then the flag's own word, which may say the opposite."""
+        effect = self.effect(state).replace(" (default)", ", the default")
+        return f"{effect} (flag {state})"
+
     def makes(self, state: State) -> str:
         """What a state makes of the thing that the flag steers."""
         return dict(self.effects)[state]

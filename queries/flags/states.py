@@ -13,6 +13,7 @@ from queries import schema
 from queries.engine import LIST
 from queries.flags.registry import NAMES
 from queries.organizations import SHOWN, by_name, in_scope
+from queries.scope import Reach
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
@@ -32,12 +33,13 @@ class FeaturesRow:
 
 @dataclass(frozen=True)
 class Features:
-    """The feature flags of the organizations in scope.
+    """The feature flags of the organizations in scope, or of those of them that are ``listed``.
 
     They travel as text: one malformed value must not fail the query for every other organization.
     """
 
     scope: Scope
+    listed: tuple[str, ...] | None = None
     row: ClassVar[type] = FeaturesRow
     limit: ClassVar[float] = LIST
 
@@ -45,7 +47,10 @@ class Features:
         """By name, as many as a page can show; cut where a value is no longer a set of flags."""
         orgs = schema.organizations
         features = func.left(orgs.c.features.cast(Text), LONGEST_FEATURES)
-        return select(orgs.c.id, features).where(in_scope(self.scope)).order_by(*by_name(orgs)).limit(SHOWN)
+        limits = [in_scope(self.scope)]
+        if self.listed is not None:
+            limits.append(Reach.of(frozenset(self.listed)).where(orgs.c.id))
+        return select(orgs.c.id, features).where(*limits).order_by(*by_name(orgs)).limit(SHOWN)
 
 
 @dataclass(frozen=True)

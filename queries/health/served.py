@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EndedRow:
-    """One organization: the window's sessions with an outcome, and those accepted."""
+    """One organization: the window's sessions with an outcome, those accepted, and those of an unknown outcome."""
 
     org_id: str
     judged: int
     accepted: int
+    unknown_outcome: int
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,13 @@ class Ended:
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """Only organizations with such a session have a row."""
+        """Only organizations with a session that ended have a row."""
         table = schema.sessions
+        ended = table.c.outcome
+        counts = (ended.in_(schema.OUTCOMES), ended == "accepted", ended.not_in(schema.OUTCOMES))
         return (
-            select(table.c.org_id, func.count(), func.count().filter(table.c.outcome == "accepted"))
-            .where(self.scope.where(table), table.c.outcome.in_(schema.OUTCOMES))
+            select(table.c.org_id, *(func.count().filter(each) for each in counts))
+            .where(self.scope.where(table), ended.is_not(None))
             .group_by(table.c.org_id)
             .order_by(table.c.org_id)
         )

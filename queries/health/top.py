@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Double, Integer, and_, case, cast, func, lite
 
 from queries import own_schema, schema
 from queries.aggregation_runs import newest_runs
+from queries.drawn import WHOLE
 from queries.drift.triage import keeps_older, of_alert
 from queries.engine import AGGREGATE
 from queries.health.retrieved import by_anyone, with_last_retrieval
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from queries.scope import Scope
 
-Kind = Literal["highest", "lowest", "misleading", "outdated", "alone", "never"]
+Kind = Literal["most", "highest", "lowest", "misleading", "outdated", "alone", "never"]
 SHOWN = 25
 LONGEST_TEXT = 500
 
@@ -51,9 +52,10 @@ class TopRow:
 
 @dataclass(frozen=True)
 class TopObservations:
-    """Twenty-five active observations of one kind, by what they did in the window.
+    """Twenty-five active observations of one kind, or as many as ``shown``, by what they did in the window.
 
-    *highest*, *lowest*: retrieved in the window, by weight. *misleading*: named so by the diagnostics of most sessions.
+    *most*: retrieved most; of a log too long to be folded whole, in the retrievals drawn. *highest*, *lowest*:
+    retrieved in the window, by weight. *misleading*: named so by the diagnostics of most sessions.
     *outdated*: the older side of a contradiction that the last pass found, still retrieved, unless triage dismissed
     the alert, found the older right or put it off. *alone*: retrieved most while the last pass found nobody else who
     says it. *never*: what ``Usage`` counts as never retrieved, the newest first.
@@ -62,6 +64,7 @@ class TopObservations:
     scope: Scope
     kind: Kind
     shape: LogShape = COMPLETE_SHAPE
+    shown: int = SHOWN
     row: ClassVar[type] = TopRow
     limit: ClassVar[float] = AGGREGATE
 
@@ -84,7 +87,9 @@ class TopObservations:
         finite = is_finite(weight)
         chosen: ColumnElement[bool] = finite
         order: tuple[ColumnElement[Any], ...] = (weight.desc(), retrieved.desc())
-        if self.kind == "lowest":
+        if self.kind == "most":
+            chosen, order = true(), (retrieved.desc(),)
+        elif self.kind == "lowest":
             order = (weight, retrieved.desc())
         elif self.kind == "misleading":
             named = self._named()
@@ -135,7 +140,7 @@ class TopObservations:
             .select_from(source)
             .where(self.scope.tenant(table), table.c.status == "active", chosen)
             .order_by(*order, table.c.id)
-            .limit(SHOWN)
+            .limit(self.shown)
         )
 
     def _placed(self) -> tuple[FromClause, ColumnElement[Any]]:
@@ -150,7 +155,8 @@ class TopObservations:
 
     def _used(self) -> CTE:
         """Retrievals of the window by observation, whoever made them; counted for the scope's own alone."""
-        log, table = self.shape.rows(by_anyone(self.scope)), schema.observations
+        share = self.shape.share(self.scope) if self.kind == "most" else WHOLE
+        log, table = self.shape.rows(by_anyone(self.scope), share=share), schema.observations
         source: FromClause = log
         if self.scope.project is not None:
             source = log.join(table, and_(_same(log, table), self.scope.tenant(table)))

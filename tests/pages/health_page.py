@@ -46,6 +46,13 @@ def table(test: AppTest, key: str) -> Any:  # noqa: ANN401 - a frame
 
 
 def spec(test: AppTest) -> dict[str, Any]:
+    """The picture of the part; that of the days stands before the checks."""
+    found: dict[str, Any] = json.loads(test.get("plotly_chart")[-1].proto.spec)
+    return found
+
+
+def days(test: AppTest) -> dict[str, Any]:
+    """The picture by day."""
     found: dict[str, Any] = json.loads(test.get("plotly_chart")[0].proto.spec)
     return found
 

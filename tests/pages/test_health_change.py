@@ -114,7 +114,7 @@ class TestSentence:
             labels = [button.label for button in test.button]
         assert ":orange[≈] Nothing is certain to have got worse than in the 30 days before." in told
         assert "Sessions accepted 60 % of 20 → 50 % of 20: too few to tell this from chance." in told
-        assert row["change"] == "≈ -10 pt, chance"
+        assert row["change"] == "≈ -10 pt, unclear"
         assert "How sessions ended" in labels
 
     def test_sessions_that_may_have_been_misled_stand_beside_those_accepted(self, address: str, owner: Owner) -> None:
@@ -143,7 +143,7 @@ class TestSentence:
         with health(address, org="org_a") as test:
             told = said(test)
         assert ":green[●] Nothing got noticeably worse than in the 30 days before." in told
-        assert "Sessions accepted 50.3 % → 49.8 %, which chance alone explains." in told
+        assert "Sessions accepted 50.3 % → 49.8 %, which may be chance." in told
 
     def test_what_the_sentence_would_not_call_worse_no_figure_does(self, address: str, owner: Owner) -> None:
         """One of 200 memories lost its weight since: half a point, inside its band."""

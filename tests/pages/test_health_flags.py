@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from controls.health.change import OFF
 from tests import sample
 from tests.health_store import NOW
-from tests.pages.health_page import health
+from tests.pages.health_page import days, health
 from tests.pages.inspector_page import param
 from tests.pages.test_health_change import add_sessions, said
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 DAY = timedelta(days=1)
+SECOND = 1 / 86_400  # days
+WEIGHTING, BOOST = "feedback_weighting_disabled", "corroboration_boost_enabled"
 
 
-def turn_flag(owner: Owner, old: str, new: str, *, days_ago: int, flag: str = "feedback_weighting_disabled") -> None:
+def turn_flag(owner: Owner, old: str, new: str, *, days_ago: float, flag: str = WEIGHTING, org: str = "org_a") -> None:
     owner.execute(
         """insert into rankscope.flag_changes (org_id, request_id, flag, old_state, new_state, reason, actor, source,
-             changed_at) values ('org_a', gen_random_uuid(), %s, %s, %s, 'r', 'a', 'demo', %s)""",
-        (flag, old, new, NOW - days_ago * DAY),
+             changed_at) values (%s, gen_random_uuid(), %s, %s, %s, 'r', 'a', 'demo', %s)""",
+        (org, flag, old, new, NOW - days_ago * DAY),
     )
 
 
@@ -50,34 +52,61 @@ def test_a_flag_that_was_turned_meanwhile_is_linked(address: str, owner: Owner) 
         assert "2 changes of flags in these days" in [button.label for button in test.button]
 
 
-def test_a_change_that_held_is_named_whatever_was_tried_since(address: str, owner: Owner) -> None:
-    sample.add_organization(owner, "org_a")
+def test_a_flag_that_was_tried_and_taken_back_explains_nothing(address: str, owner: Owner) -> None:
+    """The boost of three organizations for 21 seconds: the one change that held is still named over all of them."""
+    for org in ("org_a", "org_b", "org_c"):
+        sample.add_organization(owner, org)
     add_sessions(owner, 40, 90, 10)
     add_sessions(owner, 5, 50, 50)
     turn_flag(owner, "absent", "true", days_ago=33)
-    for flag_states in (("absent", "true"), ("true", "absent"), ("absent", "true"), ("true", "absent")):
-        turn_flag(owner, *flag_states, days_ago=0, flag="corroboration_boost_enabled")
+    for org in ("org_a", "org_b", "org_c"):
+        turn_flag(owner, "false", "true", days_ago=2, flag=BOOST, org=org)
+        turn_flag(owner, "true", "false", days_ago=2 - 21 * SECOND, flag=BOOST, org=org)
     with health(address, org="org_a") as test:
         assert test.button(key="way_0").label == f"Since {NOW - 33 * DAY:%-d %b}: weighting off"
-        assert "All 5 changes of flags in these days" in [button.label for button in test.button]
+        assert not [button for button in test.button if "boost" in button.label or "of flags" in button.label]
+        assert [each["text"] for each in days(test)["layout"]["annotations"]] == [
+            "window before", f"{NOW - 33 * DAY:%-d %b}: weighting off"
+        ]  # fmt: skip
         test.button(key="way_0").click().run()
         assert param(test, "change") == "1"
+    with health(address) as test:
+        assert test.button(key="way_0").label == f"Since {NOW - 33 * DAY:%-d %b}: weighting off in one organization"
+
+
+def test_several_changes_lead_to_the_history_of_what_they_have_in_common(address: str, owner: Owner) -> None:
+    for org in ("org_a", "org_b"):
+        sample.add_organization(owner, org)
+    add_sessions(owner, 40, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=33)
+    turn_flag(owner, "absent", "true", days_ago=9, org="org_b")
+    with health(address) as test:
+        (button,) = [each for each in test.button if each.label == "2 changes of flags in these days"]
+        button.click().run()
+        assert param(test, "changed") == WEIGHTING
+        assert "org" not in test.query_params
+    turn_flag(owner, "absent", "true", days_ago=8, org="org_b", flag=BOOST)
+    with health(address) as test:
+        (button,) = [each for each in test.button if each.label == "3 changes of flags in these days"]
+        button.click().run()
+        assert "changed" not in test.query_params
 
 
 def test_changes_are_counted_in_their_windows_however_many_there_are(address: str, owner: Owner) -> None:
-    """Sixty in the last days, and one that lies a hundred days back: in a window of those days it is the only one."""
+    """Fifty, a day each, and one that lies a hundred days back: in a window of those days it is the only one."""
     sample.add_organization(owner, "org_a")
     for days_ago in (115, 105, 40, 5):
         add_sessions(owner, days_ago, 5, 5)
     turn_flag(owner, "absent", "true", days_ago=108)
-    for number in range(60):
-        turn_flag(owner, *(("true", "absent") if number % 2 else ("absent", "true")), days_ago=3)
+    for number in range(50):
+        turn_flag(owner, *(("absent", "true") if number % 2 else ("true", "absent")), days_ago=52 - number)
     with health(address, org="org_a") as test:
-        assert "All 60 changes of flags in these days" in [button.label for button in test.button]
+        assert "All 50 changes of flags in these days" in [button.label for button in test.button]
     then = {"from": f"{NOW - 110 * DAY:%Y-%m-%d}", "to": f"{NOW - 101 * DAY:%Y-%m-%d}"}
     with health(address, org="org_a", window="custom", **then) as test:
         assert not test.exception
-        assert f"{NOW - 108 * DAY:%-d %b} to {NOW - 3 * DAY:%-d %b}: weighting off" in [
+        assert f"{NOW - 108 * DAY:%-d %b} to {NOW - 52 * DAY:%-d %b}: weighting off" in [
             button.label for button in test.button
         ]
 

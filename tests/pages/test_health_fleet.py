@@ -42,3 +42,27 @@ def test_what_one_alone_would_call_worse_is_no_mark_among_many(address: str, own
         change = table(test, "checks").set_index("check").loc["Sessions accepted", "change"]
         assert glossary.AMONG_MANY not in [caption.value for caption in test.caption]
     assert change == "▼ -20 pt worse"
+
+
+def test_organizations_that_are_not_in_order_are_named_on_top(address: str, owner: Owner) -> None:
+    """Ten observations that are all the same, to act on, in two organizations and then in four; else sessions alone."""
+    for number in range(6):
+        sample.add_organization(owner, f"org_{number}", "*Bold*" if number == 1 else f"Name {number}")
+        add_sessions(owner, f"org_{number}", 5, 9, 10)
+
+    def repeat(*orgs: str) -> None:
+        for org in orgs:
+            sample.add_observations(owner, org, 10)
+        owner.execute("update observations set content_hash = 'same'")
+
+    repeat("org_1", "org_3")
+    with health(address) as test:
+        assert not test.exception
+        (said,) = [line.value for line in test.text if line.value.startswith("Organizations to act on")]
+        assert said == "Organizations to act on: *Bold*, Name 3."
+    repeat("org_2", "org_4")
+    with health(address) as test:
+        (said,) = [line.value for line in test.text if line.value.startswith("Organizations to act on")]
+        assert said == "Organizations to act on: *Bold*, Name 2, Name 3 and 1 more."
+    with health(address, org="org_3") as test:
+        assert not [line for line in test.text if line.value.startswith("Organizations to act on")]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import sample
-from tests.health_store import frames, inside, plant
-from tests.pages.health_page import SCOPE, health
+from tests.health_store import NOW, frames, inside, plant
+from tests.pages.health_page import SCOPE, days, health, numbers
+from tests.pages.test_health_flags import DAY, turn_flag
 from tests.pages.test_health_fleet import add_sessions
 
 if TYPE_CHECKING:
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 
-def line(test: AppTest, label: str) -> list[float]:
-    return list(next(metric for metric in test.metric if metric.label == label).proto.chart_data)
+def line(test: AppTest, label: str, of: str = "each day") -> list[float]:
+    """A measure by day; nothing where it has no line."""
+    drawn = [trace for trace in days(test)["data"] if trace.get("name") == f"{label}, {of}"]
+    return [math.nan if value is None else value for trace in drawn for value in numbers(trace["y"])]
+
+
+def marks(test: AppTest) -> list[str]:
+    return [each["text"] for each in days(test)["layout"]["annotations"] if each["text"] != "window before"]
 
 
 def test_a_figure_has_a_value_for_each_day_of_both_windows_and_a_gap_where_a_day_has_none(
@@ -34,9 +41,12 @@ def test_a_figure_has_a_value_for_each_day_of_both_windows_and_a_gap_where_a_day
     add_sessions(owner, "org_a", 0, 1, 1)
     with health(address, org="org_a", window="7d") as test:
         assert not test.exception
-        drawn = line(test, "Accepted")
+        drawn, weeks = line(test, "accepted"), line(test, "accepted", "7 days")
     assert {place: value for place, value in enumerate(drawn) if not math.isnan(value)} == {4: 75, 9: 50, 13: 100}
     assert len(drawn) == 14
+    fours, whole = [75.0] * 5, 100 * 4 / 6
+    assert weeks[4:] == pytest.approx([*fours, whole, whole, 50.0, 50.0, 100 * 2 / 3])
+    assert all(map(math.isnan, weeks[:4]))
 
 
 def test_lines_equal_the_slow_answer(address: str, owner: Owner) -> None:
@@ -55,25 +65,60 @@ def test_lines_equal_the_slow_answer(address: str, owner: Owner) -> None:
         )
     )
     parts = {
-        "Accepted": (sessions, sessions["outcome"] == "accepted"),
-        "Log coverage": (log, (log["best"] == log["size"] - 1) & (log["least"] == log["size"] - 1)),
+        "accepted": (sessions, sessions["outcome"] == "accepted"),
+        "log coverage": (log, (log["best"] == log["size"] - 1) & (log["least"] == log["size"] - 1)),
     }
     with health(address, org="org_a") as test:
         drawn = {label: line(test, label) for label in parts}
     for label, (rows, good) in parts.items():
-        days = [both + timedelta(days=number) for number in range(2 * SCOPE.days)]
+        each_day = [both + timedelta(days=number) for number in range(2 * SCOPE.days)]
         expected = [
             100 * float(good[(rows["created_at"] >= day) & (rows["created_at"] < day + timedelta(days=1))].mean())
-            for day in days
+            for day in each_day
         ]
         assert drawn[label] == pytest.approx(expected, nan_ok=True), label
         assert sum(not math.isnan(value) for value in expected) > len(inside(rows, SCOPE)) / len(rows)
 
 
-def test_what_nobody_kept_by_day_has_no_line(address: str, owner: Owner) -> None:
+def test_figures_are_alike_and_what_is_kept_by_day_has_a_picture(address: str, owner: Owner) -> None:
     plant(owner, 7)
     with health(address, org="org_a") as test:
-        assert [line(test, label) for label in ("Never retrieved", "Collapsed", "Aggregation age")] == [[], [], []]
+        assert [len(metric.proto.chart_data) for metric in test.metric] == [0] * 5
+        assert [trace["name"] for trace in days(test)["data"]] == [
+            f"{name}, {of}" for name in ("accepted", "log coverage") for of in ("each day", "7 days")
+        ]
+
+
+def test_flags_that_were_turned_are_marked_on_the_days_and_told_in_words(address: str, owner: Owner) -> None:
+    """In either window, with what each did; what was turned before both is not there."""
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, "org_a", 9, 3, 4)
+    add_sessions(owner, "org_a", 4, 1, 2)
+    turn_flag(owner, "absent", "true", days_ago=20)
+    with health(address, org="org_a", window="7d") as test:
+        assert marks(test) == []
+        assert "Flags turned: none" in test.get("plotly_chart")[0].proto.alt
+    turn_flag(owner, "true", "absent", days_ago=10)
+    turn_flag(owner, "absent", "true", days_ago=3, flag="corroboration_boost_enabled")
+    expected = [f"{NOW - 10 * DAY:%-d %b}: weighting on (default)", f"{NOW - 3 * DAY:%-d %b}: boost on"]
+    with health(address, org="org_a", window="7d") as test:
+        assert not test.exception
+        assert marks(test) == expected
+        assert [shape["x0"][:10] for shape in days(test)["layout"]["shapes"][1:]] == [
+            f"{NOW - number * DAY:%Y-%m-%d}" for number in (10, 3)
+        ]
+        assert f"Flags turned: {'; '.join(expected)}" in test.get("plotly_chart")[0].proto.alt
+        assert not [caption for caption in test.caption if "of flags in these days" in caption.value]
+    for old, new, days_ago in (("absent", "true", 3), ("true", "absent", 2)):
+        turn_flag(owner, old, new, days_ago=days_ago)
+    with health(address, org="org_a", window="7d") as test:
+        told = "4 changes of flags in these days; marked: 3, of those that held longest."
+        assert marks(test) == [*expected, f"{NOW - 2 * DAY:%-d %b}: weighting on (default)"]
+        assert told in [caption.value for caption in test.caption]
+    with health(address, window="7d") as test:
+        assert marks(test) == []
+        told = "4 changes of flags in these days; marked where one organization is chosen."
+        assert told in [caption.value for caption in test.caption]
 
 
 def test_a_store_that_cannot_say_how_sessions_ended_loses_the_line_alone(address: str, owner: Owner) -> None:
@@ -81,5 +126,5 @@ def test_a_store_that_cannot_say_how_sessions_ended_loses_the_line_alone(address
     owner.execute("alter table sessions drop column outcome")
     with health(address, org="org_a") as test:
         assert not test.exception
-        assert line(test, "Accepted") == []
-        assert line(test, "Log coverage")
+        assert line(test, "accepted") == []
+        assert line(test, "log coverage")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from analysis.flags import Cell, Organization
 from controls.flags.states import organizations, override_age, stale_overrides, table
 from queries.errors import StoreError
 from queries.exports import RecordExport
-from queries.flags.history import FlagHistory, FlagObjects, FlagsTurned, OpenedChange, StandingChanges
+from queries.flags.history import FlagHistory, FlagObjects, OpenedChange, StandingChanges
 from queries.flags.registry import FLAGS, NAMES
 from queries.once import make
 from queries.scope import EVERYTHING, Reach, Scope
@@ -87,36 +86,6 @@ class TestHistory:
         assert store.ask(OpenedChange(scope(MINE), foreign)).empty
         assert store.ask(OpenedChange(scope(MINE), 10**9)).empty
         assert set(store.ask(StandingChanges(scope(MINE)))["org_id"]) == {"org_a"}
-
-    @pytest.mark.parametrize(("first", "last"), [(25, 0), (200, 0), (61, 35), (60, 30), (5, 4), (500, 400)])
-    @pytest.mark.parametrize("size", [1, 3])
-    def test_what_held_longest_in_a_window_and_how_many_it_has(  # noqa: PLR0917 - fixtures
-        self,
-        store: Store,
-        owner: Owner,
-        made: list[tuple[int, str, str, str, str]],
-        first: int,
-        last: int,
-        size: int,
-    ) -> None:
-        """Days ago; a window holds its first moment and not its last, and what still stands holds to its end."""
-        assert made
-        window = Scope(EVERYTHING, NOW - timedelta(days=first), NOW - timedelta(days=last))
-        rows = owner.execute("select id, org_id, flag, new_state, changed_at from rankscope.flag_changes").fetchall()
-        spoken = {"true": "on", "false": "off", "absent": "absent"}
-        for asked in (window, replace(window, org="org_b"), replace(window, reach=MINE)):
-            mine = "org_b" if asked.org else "org_a" if asked.reach == MINE else None
-            inside = []
-            for id_, org, flag, new, at in rows:
-                if window.since <= at < window.until and mine in (None, org):
-                    after = [
-                        then for other, *same, _, then in rows if same == [org, flag] and (then, other) > (at, id_)
-                    ]
-                    held = min([*after, window.until]) - at
-                    inside.append((-held, -id_, (id_, flag, spoken[new], at, min(after, default=None))))
-            expected = [(len(inside), *told) for _, _, told in sorted(inside)[:size]]
-            found = store.ask(FlagsTurned(asked, size)).astype(object)
-            assert list(found.where(found.notna(), None).itertuples(index=False, name=None)) == expected
 
     def test_an_opened_entry_knows_what_came_after_it(self, store: Store, owner: Owner) -> None:
         sample.add_organization(owner, "org_a", "Acme")

@@ -105,13 +105,20 @@ def test_what_stood_when_the_window_began_equals_the_slow_answer(store: Store, o
 def test_how_sessions_fared_equals_the_slow_answer(store: Store, owner: Owner, scope: Scope) -> None:
     plant(owner, 3)
     owner.execute("update context_injection_logs set observation_ids = array[gen_random_uuid()] where tokens_used > 99")
+    owner.execute("alter table sessions drop constraint sessions_outcome_check")
+    owner.execute("update sessions set outcome = 'abandoned' where outcome = 'rejected' and id like '%3'")
     tables = frames(owner, scope)
     sessions = tables["sessions"]
     if scope.project is not None:
         sessions = sessions[sessions["project_id"] == scope.project]
     ended = inside(sessions, scope).dropna(subset="outcome").groupby("org_id")["outcome"]
     assert answered(store, Ended(scope)) == {
-        org: {"judged": len(found), "accepted": int((found == "accepted").sum())} for org, found in ended
+        org: {
+            "judged": int((found != "abandoned").sum()),
+            "accepted": int((found == "accepted").sum()),
+            "unknown_outcome": int((found == "abandoned").sum()),
+        }
+        for org, found in ended
     }
     diagnosed = inside(tables["session_diagnostics"], scope)
     diagnosed = diagnosed.merge(sessions[["org_id", "id"]], left_on=["org_id", "session_id"], right_on=["org_id", "id"])

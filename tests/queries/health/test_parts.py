@@ -84,6 +84,8 @@ def top_slowly(owner: Owner, scope: Scope, kind: str) -> list[str]:
         last = str(row["id"])
         if kind in ("highest", "lowest") and found and math.isfinite(weight):
             chosen.append(((-weight if kind == "highest" else weight, -found, last), last))
+        if kind == "most" and found:
+            chosen.append(((-found, last), last))
         if kind == "misleading" and named[key]:
             chosen.append(((-named[key], -found, last), last))
         if kind == "outdated" and found and key in against:
@@ -249,6 +251,13 @@ class TestSteps:
         assert (len(found), (found[-1][1] - found[-1][0]).days) == (columns, last)
         assert (found[0][0], found[-1][1]) == (scope.since, scope.until)
         assert all(one[1] == other[0] for one, other in pairwise(found))
+
+
+def test_a_list_is_as_long_as_asked(store: Store, owner: Owner) -> None:
+    plant(owner, 4)
+    whole = store.ask(TopObservations(ONE, "most"))["id"].tolist()
+    assert store.ask(TopObservations(ONE, "most", shown=3))["id"].tolist() == whole[:3]
+    assert len(whole) == SHOWN
 
 
 def test_nothing_of_another_organization_is_listed(store: Store, owner: Owner) -> None:

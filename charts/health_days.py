@@ -1,0 +1,105 @@
+"""How sessions ended and how whole the log was, day by day over two windows, with the flags that were turned."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from charts.look import FAINT, NEUTRAL, finish
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    import pandas as pd
+
+HEIGHT = 190
+LABEL = 15  # pixels from the label of one mark down to that of the next
+GAP = 4  # pixels between a line and its words
+LATE = 0.7  # of the time that is drawn: a label of what is later stands left of its line
+DASHES = ("solid", "dot")
+SMALLEST, LARGEST = 3, 9  # pixels of a dot
+HALF_DAY = timedelta(hours=12)  # a day's point stands where it begins
+
+Mark = tuple["datetime", str]
+
+
+def shares_and_marks(
+    lines: dict[str, tuple[str, pd.DataFrame]], marks: Sequence[Mark], since: datetime, title: str
+) -> go.Figure:
+    """A line per measure by its name, with its colour and days (``day, share, part, whole, of_week``).
+
+    A line is of seven days together, the days themselves are dots, the larger the more they are formed of. Marks are
+    thin lines with their words; ``since`` is where the window before ends, which lies on a wash if it has any day.
+    """
+    figure = go.Figure(
+        [
+            trace
+            for place, (name, (colour, days)) in enumerate(lines.items())
+            for trace in (
+                _days(name, colour, days).update(showlegend=place == 0),
+                _weeks(name, colour, days, DASHES[place]),
+            )
+        ]
+    )
+    every = [day for _, days in lines.values() for day in days["day"][days["whole"] > 0]]
+    first = min([*every, *(at for at, _ in marks)])
+    last = max(day for _, days in lines.values() for day in days["day"])
+    if first < since:
+        _wash(figure, first, since)
+    for place, (at, words) in enumerate(sorted(marks)):
+        is_late = (at - first) > LATE * (last - first)
+        figure.add_vline(x=at, line={"width": 1.5, "dash": "dash", "color": NEUTRAL})
+        figure.add_annotation(
+            x=at, y=0, yref="y domain", xshift=-GAP if is_late else GAP, yshift=LABEL * (place + 1), text=words,
+            showarrow=False, xanchor="right" if is_late else "left", yanchor="bottom",
+        )  # fmt: skip
+    finish(figure, title, HEIGHT)
+    figure.update_layout(margin={"t": 40}, hovermode="closest")
+    figure.update_xaxes(range=[first - HALF_DAY, last + HALF_DAY], tickformat="%-d %b", fixedrange=True)
+    figure.update_yaxes(range=[0, 104], tickvals=[0, 50, 100], ticktext=["0 %", "50 %", "100 %"], fixedrange=True)
+    return figure
+
+
+def _days(name: str, colour: str, days: pd.DataFrame) -> go.Scatter:
+    size = SMALLEST + (LARGEST - SMALLEST) * (days["whole"] / days["whole"].max()) ** 0.5  # by area
+    return go.Scatter(
+        x=days["day"],
+        y=days["share"],
+        mode="markers",
+        name=f"{name}, each day",
+        marker={"size": size, "color": colour, "opacity": 0.35, "line": {"width": 0}},
+        customdata=days[["part", "whole"]],
+        hovertemplate=f"%{{x|%-d %b}}: %{{y:.3g}} % {name}, %{{customdata[0]:,.0f}} of %{{customdata[1]:,.0f}}"
+        "<extra></extra>",
+    )
+
+
+def _weeks(name: str, colour: str, days: pd.DataFrame, dash: str) -> go.Scatter:
+    return go.Scatter(
+        x=days["day"],
+        y=days["of_week"],
+        mode="lines",
+        name=f"{name}, 7 days",
+        line={"color": colour, "width": 2, "dash": dash},
+        hovertemplate=f"%{{y:.3g}} % {name} in the 7 days up to %{{x|%-d %b}}<extra></extra>",
+    )
+
+
+def _wash(figure: go.Figure, first: datetime, since: datetime) -> None:
+    figure.add_shape(
+        x0=first - HALF_DAY,
+        x1=since - HALF_DAY,
+        y0=0,
+        y1=1,
+        yref="y domain",
+        fillcolor=FAINT,
+        opacity=0.4,
+        line_width=0,
+        layer="below",
+    )
+    figure.add_annotation(
+        x=first, y=0, yref="y domain", text="window before", showarrow=False, xanchor="left", yanchor="bottom"
+    )

@@ -1,0 +1,51 @@
+"""Days with the flags that were turned: where marks stand and which words they have."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+
+from charts.health_days import shares_and_marks
+
+BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+DAYS = pd.DataFrame(
+    {"day": [BEGIN + number * DAY for number in range(14)], "share": 80.0, "part": 4.0, "whole": 5.0, "of_week": 75.0}
+)
+
+
+def test_marks_are_lines_in_their_order_whose_words_do_not_meet() -> None:
+    late, early = (BEGIN + 12 * DAY, "13 Mar: boost on"), (BEGIN + 2 * DAY, "3 Mar: weighting off")
+    drawn = shares_and_marks({"accepted": ("#123456", DAYS)}, [late, early], BEGIN + 7 * DAY, "t")
+    _, *lines = drawn.layout.shapes
+    assert [line.x0 for line in lines] == [early[0], late[0]]
+    _, *words = drawn.layout.annotations
+    assert [(each.text, each.xanchor) for each in words] == [(early[1], "left"), (late[1], "right")]
+    assert words[0].yshift != words[1].yshift
+
+
+def test_the_window_before_lies_on_a_wash_up_to_this_one() -> None:
+    drawn = shares_and_marks({"accepted": ("#123456", DAYS)}, [], BEGIN + 7 * DAY, "t")
+    (wash,) = drawn.layout.shapes
+    assert (wash.x0, wash.x1) == (BEGIN - DAY / 2, BEGIN + 7 * DAY - DAY / 2)
+    assert [each.text for each in drawn.layout.annotations] == ["window before"]
+
+
+def test_a_line_is_of_seven_days_together_and_a_day_of_more_sessions_is_a_larger_dot() -> None:
+    days = DAYS.assign(whole=[5.0, 20.0, *[0.0] * 12])
+    dots, line = shares_and_marks({"accepted": ("#123456", days)}, [], BEGIN + 7 * DAY, "t").data
+    assert (dots.name, list(dots.y), dots.mode) == ("accepted, each day", [80.0] * 14, "markers")
+    assert dots.marker.size[0] < dots.marker.size[1] == 9
+    assert (line.name, list(line.y), line.mode) == ("accepted, 7 days", [75.0] * 14, "lines")
+
+
+def test_days_before_the_first_that_has_any_take_no_room() -> None:
+    """But one on which a flag was turned does."""
+    days = DAYS.assign(whole=[*[0.0] * 8, *[5.0] * 6])
+    drawn = shares_and_marks({"accepted": ("#123456", days)}, [], BEGIN + 7 * DAY, "t")
+    assert drawn.layout.xaxis.range[0] == BEGIN + 8 * DAY - DAY / 2
+    assert not drawn.layout.shapes
+    marked = shares_and_marks({"accepted": ("#123456", days)}, [(BEGIN + DAY, "w")], BEGIN + 7 * DAY, "t")
+    assert marked.layout.xaxis.range[0] == BEGIN + DAY / 2
+    assert [each.text for each in marked.layout.annotations] == ["window before", "w"]
