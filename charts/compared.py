@@ -22,7 +22,7 @@ HEAD = 0.1  # the row in which names stand
 
 
 def side_by_side(listed: pd.DataFrame, names: Sequence[str], notes: Mapping[int, str], k: int, title: str) -> go.Figure:
-    """The best ``k`` of each list, ``listed`` having column, rank (from 1), id, text and in_block of all that is known.
+    """The best ``k`` of each list, ``listed`` having column, rank (from 1), id, name, text, in_block of all known.
 
     ``notes`` say of a list why it has no rows. A filled mark is in the memory block, a diamond is not among the first
     list's best k. Lines up are teal, lines down vermilion; they have room of their own, and texts end before it.
@@ -31,7 +31,7 @@ def side_by_side(listed: pd.DataFrame, names: Sequence[str], notes: Mapping[int,
     lists = len(names)
     figure = go.Figure([*_lines(shown, lists), *(_name(place, name) for place, name in enumerate(names))])
     told = _told(listed, names)
-    first = {id_ for column, _, id_, _, _ in _rows(shown) if column == 0}
+    first = {id_ for column, _, id_, *_ in _rows(shown) if column == 0}
     newcomers = bool((listed["column"] == 0).any())
     for place in range(lists):
         figure.add_trace(_places(shown[shown["column"] == place], place, told, first if newcomers else None))
@@ -78,7 +78,7 @@ def _name(place: int, name: str) -> go.Scatter:
 def _lines(shown: pd.DataFrame, columns: int) -> list[go.Scatter]:
     """One trace per direction between two lists, each a series of strokes with gaps between."""
     strokes: dict[tuple[int, str], tuple[list[float | None], list[float | None]]] = {}
-    ranks: dict[tuple[int, str], int] = {(column, id_): rank for column, rank, id_, _, _ in _rows(shown)}
+    ranks: dict[tuple[int, str], int] = {(column, id_): rank for column, rank, id_, *_ in _rows(shown)}
     for (column, id_), rank in ranks.items():
         after = ranks.get((column + 1, id_)) if column + 1 < columns else None
         if after is not None:
@@ -100,18 +100,18 @@ def _lines(shown: pd.DataFrame, columns: int) -> list[go.Scatter]:
 
 
 def _places(rows: pd.DataFrame, place: int, told: Mapping[str, str], first: set[str] | None) -> go.Scatter:
-    """A mark and the beginning of the text at every place of one list."""
+    """A mark and the beginning of the name at every place of one list."""
     new = [first is not None and id_ not in first for id_ in rows["id"]]
     symbols = [
         f"{'diamond' if is_new else 'circle'}{'' if block else '-open'}"
         for is_new, block in zip(new, rows["in_block"], strict=True)
     ]
-    places = zip(rows["rank"], rows["text"], strict=True)
+    places = zip(rows["rank"], rows["name"], strict=True)
     return go.Scatter(
         x=[0] * len(rows),
         y=rows["rank"],
         mode="markers+text",
-        text=[f" {rank}  {literal(shortened(text, LONGEST))}" for rank, text in places],
+        text=[f" {rank}  {literal(shortened(name, LONGEST))}" for rank, name in places],
         textposition="middle right",
         textfont={"size": 13},
         hovertext=[told[id_] for id_ in rows["id"]],
@@ -124,16 +124,16 @@ def _places(rows: pd.DataFrame, place: int, told: Mapping[str, str], first: set[
 
 
 def _told(listed: pd.DataFrame, names: Sequence[str]) -> dict[str, str]:
-    """What an observation says and where it stands in each list, by id."""
+    """What an observation is called and says, and where it stands in each list, by id."""
     places: dict[str, dict[int, tuple[int, bool]]] = {}
-    texts: dict[str, str] = {}
-    for column, rank, id_, text, block in _rows(listed):
+    texts: dict[str, list[str]] = {}
+    for column, rank, id_, name, text, block in _rows(listed):
         places.setdefault(id_, {})[column] = (rank, block)
-        texts[id_] = text
+        texts[id_] = [name, text] if name != text else [text]
     held = set(listed["column"])
     told = {}
     for id_, at in places.items():
-        lines = [literal(line) for line in textwrap.wrap(texts[id_], HOVER)]
+        lines = [literal(line) for text in texts[id_] for line in textwrap.wrap(text, HOVER)]
         start = at.get(0)
         for column, name in enumerate(names):
             place = "no list" if column not in held else _place(at.get(column), start if column else None)
@@ -142,9 +142,9 @@ def _told(listed: pd.DataFrame, names: Sequence[str]) -> dict[str, str]:
     return told
 
 
-def _rows(listed: pd.DataFrame) -> Iterator[tuple[int, int, str, str, bool]]:
-    """Column, rank, id, text and whether it is in the block, row by row."""
-    names = ("column", "rank", "id", "text", "in_block")
+def _rows(listed: pd.DataFrame) -> Iterator[tuple[int, int, str, str, str, bool]]:
+    """Column, rank, id, name, text and whether it is in the block, row by row."""
+    names = ("column", "rank", "id", "name", "text", "in_block")
     return zip(*(listed[name].tolist() for name in names), strict=True)
 
 

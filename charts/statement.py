@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DISPUTED, literal
+from charts.look import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ LONGEST = 1_200  # letters that are drawn, around the first words that show the 
 LEAD = 300  # letters of them before those words
 LINE = 21  # pixels
 DARK_INK, LIGHT_INK = "#31333F", "#FAFAFA"
-LIGHT_DISPUTED = "#B79CE0"  # the colour of disputes, bright enough for text on a dark page
+DARK_DISPUTED, LIGHT_DISPUTED = "#7B5EA7", "#B79CE0"  # the colour of disputes as text on a light and a dark page
 HIDDEN = "·"  # what has no shape of its own, or would turn round the letters after it
 
 
@@ -50,7 +50,7 @@ def lines(text: str, spans: Sequence[Span]) -> list[list[Piece]]:
 
 def statement(text: str, spans: Sequence[Span], *, dark: bool = False) -> go.Figure:
     """The text in a fixed-width font, evidence bold, underlined and in the colour of disputes."""
-    ink, marked = (LIGHT_INK, LIGHT_DISPUTED) if dark else (DARK_INK, DISPUTED)
+    ink, marked = (LIGHT_INK, LIGHT_DISPUTED) if dark else (DARK_INK, DARK_DISPUTED)
     drawn = lines(text, spans)
     figure = go.Figure()
     for row, pieces in enumerate(drawn):

@@ -40,6 +40,7 @@ class PipelineRun:
     degraded: tuple[str, ...] = ()
     failed: str | None = None
     texts: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, found: Retrieval) -> PipelineRun:
@@ -47,7 +48,11 @@ class PipelineRun:
         # before the budget: what did not fit was ranked all the same
         ranking = before_budget(found)
         best = ranking.best(DEPTH)
-        contents = ranking.candidates.texts("content").take(best).to_pylist() if best.size else []
+        said = {
+            name: [one_line(text or "")[:TEXT] for text in ranking.candidates.texts(name).take(best).to_pylist()]
+            for name in ("content", "title")
+            if best.size
+        }
         return cls(
             pipeline=found.pipeline,
             ids=tuple(map(str, ranking.candidates.ids[best].tolist())),
@@ -55,8 +60,14 @@ class PipelineRun:
             scorer=str(found.scorer_used),
             degraded=tuple(found.degraded),
             failed=found.failed,
-            texts=tuple(one_line(content or "")[:TEXT] for content in contents),
+            texts=tuple(said.get("content", ())),
+            titles=tuple(said.get("title", ())),
         )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each is called, as everywhere on the page: its title, or the beginning of what it says."""
+        return tuple(title or text for title, text in zip(self.titles or self.texts, self.texts, strict=True))
 
     def rank(self, id_: str) -> int | None:
         """The place of an observation in this list, from 1; None where it is not in it."""
@@ -90,9 +101,9 @@ class Compared:
     pairs: tuple[PairAgreement, ...]
 
     @property
-    def texts(self) -> dict[str, str]:
-        """What each observation in any of the lists says."""
-        return {id_: text for run in self.runs for id_, text in zip(run.ids, run.texts, strict=True)}
+    def names(self) -> dict[str, str]:
+        """What each observation in any of the lists is called."""
+        return {id_: name for run in self.runs for id_, name in zip(run.ids, run.names, strict=True)}
 
     def against_present(self) -> tuple[PairAgreement, ...]:
         """The pairs that the present pipeline is part of."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from analysis.inspector.names import route_name
 from queries.recall.legs import ROUTES
 
 if TYPE_CHECKING:
@@ -73,6 +74,11 @@ def apart(one: float, other: float) -> tuple[str, str]:
     return f"{one:.3g}", f"{other:.3g}"
 
 
+def route_gate(route: str) -> str:
+    """What the gate of a route is called: how an observation may be found."""
+    return f"by {route_name(route)}"
+
+
 def recall_gates(seen: ExactPlaces, *, recalled: bool) -> tuple[list[Gate], Loss | None]:
     """The gates of recall for an active observation, and where it was lost unless it is among the candidates."""
     by_vector = [leg for leg in seen.legs if ROUTES[leg.leg] is not None]
@@ -90,7 +96,7 @@ def recall_gates(seen: ExactPlaces, *, recalled: bool) -> tuple[list[Gate], Loss
         state = State.PASSED if leg.within else missed
         if loss is not None and loss.verdict is Verdict.VECTOR:
             state = State.NOT_REACHED
-        gates.append(Gate(f"leg {leg.leg}", state, leg_words(leg, seen.dimensions), leg.rank, leg.score, leg.last))
+        gates.append(Gate(route_gate(leg.leg), state, leg_words(leg, seen.dimensions), leg.rank, leg.score, leg.last))
     if fused is not None:
         lost = loss is not None and loss.verdict is Verdict.FUSED
         state = State.LOST if lost else State.PASSED if found else State.NOT_REACHED
@@ -98,26 +104,26 @@ def recall_gates(seen: ExactPlaces, *, recalled: bool) -> tuple[list[Gate], Loss
     lost = loss is not None and loss.verdict is Verdict.NUMBERS
     words = "" if not seen.unsound else f"its {' and '.join(seen.unsound)} is not a finite number"
     reached = recalled or lost
-    gates.append(Gate("numbers", State.LOST if lost else State.PASSED if reached else State.NOT_REACHED, words))
+    gates.append(Gate("finite numbers", State.LOST if lost else State.PASSED if reached else State.NOT_REACHED, words))
     return gates, loss
 
 
 def _loss(seen: ExactPlaces, by_vector: list[LegPlace], *, has_vector: bool) -> Loss:
     unheard = all(leg.rank is None for leg in seen.legs)
     if by_vector and not has_vector and unheard:
-        more = "" if len(by_vector) == len(seen.legs) else ", and the keyword leg does not find it either"
+        more = "" if len(by_vector) == len(seen.legs) else ", and keywords do not find it either"
         needed = f"It would need a vector of {seen.dimensions} dimensions."
         return Loss(Verdict.VECTOR, f"Lost before recall: {vector_words(seen, by_vector)}{more}. {needed}")
     inside = [leg for leg in seen.legs if leg.within]
     if not inside:
         return Loss(Verdict.ROUTE, _beyond_pools(seen))
     if seen.fused is not None and not seen.fused.within:
-        return Loss(Verdict.FUSED, f"Lost after the legs were fused: {fused_words(seen.fused)}.")
+        return Loss(Verdict.FUSED, f"Lost after the routes were fused: {fused_words(seen.fused)}.")
     if seen.unsound:
         names = " and ".join(seen.unsound)
         return Loss(Verdict.NUMBERS, f"Left out by recall: its {names} is not a finite number, so it cannot be ranked.")
     leg = min(inside, key=lambda one: one.rank or 0)
-    place = f"exact rank {_rank(leg)} in {leg.leg} is within the pool of {leg.pool}"
+    place = f"exact rank {_rank(leg)} {route_gate(leg.leg)} is within the pool of {leg.pool}"
     return Loss(
         Verdict.ROUTE,
         f"Lost in recall although its {place}: the approximate index did not return it, or it was stored or changed "
@@ -131,11 +137,12 @@ def _beyond_pools(seen: ExactPlaces) -> str:
     if not ranked:
         if not seen.legs:
             return "Lost in recall: the question has neither a vector nor a word to look for."
-        return f"Lost in recall: {'; '.join(f'{leg.leg}: {leg_words(leg, seen.dimensions)}' for leg in seen.legs)}."
+        told = (f"{route_name(leg.leg)}: {leg_words(leg, seen.dimensions)}" for leg in seen.legs)
+        return f"Lost in recall: {'; '.join(told)}."
     leg = min(ranked, key=lambda one: (one.rank or 0) - one.pool)
-    others = f", its nearest of {len(seen.legs)} legs" if len(seen.legs) > 1 else ""
+    others = f", its nearest of {len(seen.legs)} routes" if len(seen.legs) > 1 else ""
     needed = "" if leg.last is None else f" It would need to score above {leg.last:.3g}, or a pool of {_rank(leg):,}."
-    return f"Lost in recall: in {leg.leg}{others}, {leg_words(leg, seen.dimensions)}.{needed}"
+    return f"Lost in recall: {route_gate(leg.leg)}{others}, {leg_words(leg, seen.dimensions)}.{needed}"
 
 
 def _rank(leg: LegPlace) -> int:

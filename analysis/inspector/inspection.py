@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from analysis.inspector.names import in_words, stage_name
 from queries.frames import frame
 from ranking.budget import TokenBudget
 from ranking.explanation import explain
@@ -19,38 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ranking.explanation import RowExplanation
-    from ranking.ranking import Stage
     from retrieval.retrieve import Retrieval
 
 DRAWN = 30  # lines that can still be told apart
 LONGEST_TITLE = 60
 RECALL, BLOCK = "recall", "block"
-STAGE_NAMES = {
-    "Relevance": "relevance",
-    "ReciprocalRankFusion": "rank fusion",
-    "ScoreFusion": "score fusion",
-    "Head": "head",
-    "SessionSupport": "session support",
-    "MemoryScore": "memory score",
-    "Corroboration": "corroboration",
-    "Feedback": "feedback",
-    "Composite": "composite",
-    "Temporal": "temporal",
-    "CrossEncoder": "cross-encoder",
-    "Reflection": "reflection",
-    "Floor": "floor",
-    "SessionRecency": "session recency",
-    "Dedup": "dedup",
-    "Mmr": "MMR",
-    "TokenBudget": "budget",
-}
 NOT_IN_BLOCK = "does not fit the budget of {} tokens, or stands behind the first row that does not"
-
-
-def stage_name(stage: Stage | type[Any]) -> str:
-    """A stage in words."""
-    name = stage.__name__ if isinstance(stage, type) else type(stage).__name__
-    return STAGE_NAMES.get(name, name)
 
 
 @dataclass(frozen=True)
@@ -96,7 +71,7 @@ def _standings_of(found: Retrieval, row: RowExplanation, block: dict[Any, int]) 
                 stage=stage_name(effect.stage),
                 place=place,
                 score=effect.score,
-                sentence=effect.sentence,
+                sentence=in_words(effect.sentence),
                 **common,
             )
         )
@@ -146,7 +121,7 @@ def way_of(found: Retrieval, opened: str) -> pd.DataFrame | None:
     bars = [
         Bar(
             stage=stage_name(effect.stage),
-            sentence=effect.sentence,
+            sentence=in_words(effect.sentence),
             delta=f"{delta:+.{DIGITS}f}",
             score=f"{score:.{DIGITS}f}",
             place=None if effect.rank is None else effect.rank + 1,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.inspector.inspection import before_budget, title_of
+from analysis.inspector.names import in_words, route_name
 from queries.frames import frame
 from ranking.budget import estimate_tokens
 from ranking.why import why_above
@@ -59,7 +60,9 @@ def listed(found: Retrieval, logged: pd.DataFrame | None = None) -> pd.DataFrame
                 score=scores[position],
                 title=title_of(found, position),
                 content=one_line(whole.candidates.texts("content")[position].as_py() or ""),
-                routes=", ".join(f"{name} {rank + 1}" for name, rank in routes[position].items()) if routes else "",
+                routes=", ".join(f"{route_name(name)} {rank + 1}" for name, rank in routes[position].items())
+                if routes
+                else "",
                 why=None if below is None else why(whole, label, below, places),
                 logged_place=then.get(str(label), (None, None))[0],
                 logged_injected=then.get(str(label), (None, None))[1],
@@ -75,7 +78,7 @@ def why(ranking: Ranking, upper: Any, lower: Any, places: Mapping[Any, int]) -> 
     said = why_above(ranking, upper, lower)
     for label in (upper, lower):
         said = re.sub(rf"\b{re.escape(str(label))}\b", f"№ {places[label]}", said)
-    return said
+    return in_words(said)
 
 
 def _written_since(ranking: Ranking) -> list[bool]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.inspector.gates import Gate, Loss, State, Verdict, apart
+from analysis.inspector.names import in_words, stage_name
 from ranking.budget import TokenBudget, estimate_tokens, fitting
 from ranking.dedup import Dedup, normalized
 from ranking.explanation import explain
@@ -37,9 +38,11 @@ def stage_gates(ranking: Ranking, wanted: str, budget: int) -> tuple[list[Gate],
             before = Ranking(ranking.candidates, ranking.steps[:number])
             needed, loss = lost_at(before, ranking.steps[number].positions, effect.stage, wanted)
             place = _place(before, wanted)
-            gates.append(Gate(_name(effect.stage), State.LOST, effect.sentence, place, effect.score, needed))
+            gates.append(
+                Gate(stage_name(effect.stage), State.LOST, in_words(effect.sentence), place, effect.score, needed)
+            )
             break
-        gates.append(Gate(_name(effect.stage), State.PASSED, effect.sentence, effect.rank, effect.score))
+        gates.append(Gate(stage_name(effect.stage), State.PASSED, in_words(effect.sentence), effect.rank, effect.score))
     gates += unreached(ranking, after=len(row.effects))
     if not any(isinstance(step.stage, TokenBudget) for step in ranking.steps):
         if loss is None:
@@ -53,7 +56,7 @@ def stage_gates(ranking: Ranking, wanted: str, budget: int) -> tuple[list[Gate],
 def unreached(ranking: Ranking, after: int = 0) -> list[Gate]:
     """The gates of the stages from a number on, none of which the observation came to."""
     stages = [step.stage for step in ranking.steps[after:]]
-    return [Gate(_name(stage), State.NOT_REACHED) for stage in stages if isinstance(stage, CAN_DROP)]
+    return [Gate(stage_name(stage), State.NOT_REACHED) for stage in stages if isinstance(stage, CAN_DROP)]
 
 
 def lost_at(before: Ranking, kept: Positions, stage: Stage, wanted: str) -> tuple[float | None, Loss]:
@@ -77,10 +80,10 @@ def _lost_unscored(before: Ranking, stage: Stage, wanted: str) -> Loss:
     if isinstance(stage, SessionSupport):
         return Loss(
             Verdict.SESSIONS,
-            f"Lost at SessionSupport from rank {place}: whole sessions were found, and then only they are kept. "
+            f"Lost at session support from rank {place}: whole sessions were found, and then only they are kept. "
             "It would need to be stored as a session.",
         )
-    return Loss(Verdict.STAGE, f"Lost at {_name(stage)} from rank {place}.")
+    return Loss(Verdict.STAGE, f"Lost at {stage_name(stage)} from rank {place}.")
 
 
 def _below_floor(before: Ranking, stage: Floor, wanted: str) -> tuple[float, Loss]:
@@ -96,7 +99,7 @@ def _below_floor(before: Ranking, stage: Floor, wanted: str) -> tuple[float, Los
 
 def _behind_head(before: Ranking, stage: Head, wanted: str) -> tuple[float | None, Loss]:
     place, kept = _place(before, wanted), before.last.head(stage.k)
-    beyond = f"Lost at Head: rank {place + 1} of {before.scores.size}, beyond the best {stage.k}"
+    beyond = f"Lost at best rows: rank {place + 1} of {before.scores.size}, beyond the best {stage.k}"
     if not kept.size:
         return None, Loss(Verdict.HEAD, f"{beyond}.")
     last = float(before.scores[kept[-1]])
@@ -111,7 +114,7 @@ def _copy(before: Ranking, stage: Dedup, wanted: str) -> Loss:
     first = int(np.flatnonzero(same == same[place])[0])
     if first == place:
         return Loss(
-            Verdict.DUPLICATE, f"Lost at Dedup: rank {place + 1}, and its limit of {stage.limit} is reached above it."
+            Verdict.DUPLICATE, f"Lost at dedup: rank {place + 1}, and its limit of {stage.limit} is reached above it."
         )
     of = order[first]
     alike = likeness(before.candidates, before.candidates.position(wanted), int(of))
@@ -125,7 +128,7 @@ def _copy(before: Ranking, stage: Dedup, wanted: str) -> Loss:
 def _not_chosen(before: Ranking, kept: Positions, stage: Mmr, wanted: str) -> tuple[float | None, Loss]:
     """How near it is to those chosen before the last, and its gain against the last one's: what MMR compared then."""
     found, row, place = before.candidates, before.candidates.position(wanted), _place(before, wanted)
-    start = f"Lost at Mmr from rank {place + 1}"
+    start = f"Lost at MMR from rank {place + 1}"
     last_step, held = before.last, before.last.find(np.append(kept, row))
     tiers = last_step.tiers
     if not kept.size or (tiers is not None and tiers[held[-1]] != tiers[held[:-1]].min()):
@@ -204,10 +207,6 @@ def likeness(candidates: Candidates, one: int, other: int) -> str:
     pair = candidates["embeddings"][[one, other]].astype(np.float64)
     lengths = np.linalg.norm(pair, axis=1)
     return f"cosine {float(pair[0] @ pair[1] / lengths.prod()):.3g}, {bits}" if lengths.all() else bits
-
-
-def _name(stage: Stage) -> str:
-    return type(stage).__name__
 
 
 def _place(ranking: Ranking, wanted: str) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from analysis.inspector.gates import Gate, Loss, State, Verdict, recall_gates
+from analysis.inspector.gates import Gate, Loss, State, Verdict, recall_gates, route_gate
 from analysis.inspector.stage_gates import stage_gates, unreached
 from queries.matching import MOST, Matching, Named
 from retrieval.lookup import question_of
@@ -43,6 +43,7 @@ class WhyNot:
     content: str | None = None
     matches: tuple[Match, ...] = ()
     elsewhere: Match | None = None
+    title: str = ""
 
 
 def why_not(memory: Memory, found: Retrieval, wanted: str) -> WhyNot:
@@ -62,8 +63,7 @@ def why_not(memory: Memory, found: Retrieval, wanted: str) -> WhyNot:
         where = "" if searched else ", all in other projects than the one that was asked"
         words = f"{held} this text{where}: choose the one you miss."
         return WhyNot(Verdict.CHOOSE, words, matches=matches[:MOST])
-    judged = _judged(memory, found, UUID(matches[0].id))
-    return replace(judged, matches=matches)
+    return replace(_judged(memory, found, UUID(matches[0].id)), matches=matches)
 
 
 def matching(memory: Memory, found: Retrieval, text: str, *, anywhere: bool = False) -> tuple[Match, ...]:
@@ -84,18 +84,19 @@ def as_id(wanted: str) -> UUID | None:
 
 
 def _judged(memory: Memory, found: Retrieval, label: UUID) -> WhyNot:
-    seen = _standing(memory, found, label)
+    seen, session = _standing(memory, found, label), found.session
+    named = Named(session.org_id, label).ask(memory.store, session.reach)
+    title = "" if named is None else named.title
     if seen is None:
-        session, lost = found.session, (Gate("scope", State.LOST), *_rest("active", found))
-        elsewhere = Named(session.org_id, label).ask(memory.store, session.reach)
-        if elsewhere is None:
+        lost = (Gate("scope", State.LOST), *_rest("active", found))
+        if named is None:
             return WhyNot(Verdict.SCOPE, OUT_OF_SCOPE, lost)
-        return WhyNot(Verdict.SCOPE, OTHER_PROJECT, lost, elsewhere.id, elsewhere.content, elsewhere=elsewhere)
+        return WhyNot(Verdict.SCOPE, OTHER_PROJECT, lost, named.id, named.content, elsewhere=named, title=title)
     gates = [Gate("scope", State.PASSED, "in this organization and project")]
     if seen.status != "active":
         gates += [Gate("active", State.LOST, "its status is not active"), *_rest(None, found)]
         words = "Lost before recall: it is stored but not active, and only active observations are recalled."
-        return WhyNot(Verdict.INACTIVE, words, tuple(gates), seen.id, seen.content)
+        return WhyNot(Verdict.INACTIVE, words, tuple(gates), seen.id, seen.content, title=title)
     gates.append(Gate("active", State.PASSED))
     ranking = found.ranking
     recalled = seen.id in set(ranking.candidates.ids.tolist())
@@ -107,7 +108,7 @@ def _judged(memory: Memory, found: Retrieval, label: UUID) -> WhyNot:
     else:
         gates += [*unreached(ranking), *_block(found)]
     verdict = loss or _there(found, seen.id)
-    return WhyNot(verdict.verdict, verdict.sentence, tuple(gates), seen.id, seen.content)
+    return WhyNot(verdict.verdict, verdict.sentence, tuple(gates), seen.id, seen.content, title=title)
 
 
 def _standing(memory: Memory, found: Retrieval, label: UUID) -> ExactPlaces | None:
@@ -125,7 +126,7 @@ def _there(found: Retrieval, label: str) -> Loss:
 
 def _rest(first: str | None, found: Retrieval) -> list[Gate]:
     """Gates that were never reached because it was lost before recall."""
-    legs = [f"leg {leg}" for leg in found.ranking.candidates.legs]
+    legs = [route_gate(leg) for leg in found.ranking.candidates.legs]
     names = [*([first] if first else []), *legs]
     return [*(Gate(name, State.NOT_REACHED) for name in names), *unreached(found.ranking), *_block(found)]
 

@@ -14,7 +14,10 @@ from charts.compared import shortened, side_by_side
 from charts.look import QUIET
 from controls import loading, working
 from controls.glossary import inspector as glossary
-from controls.inspector.pipeline import LABELS
+from controls.grid import grid
+from controls.inspector import agreement
+from controls.inspector.agreement import LETTERS
+from controls.inspector.presets import LABELS
 from controls.knobs import Knob
 from controls.links import open_column
 from controls.messages import MISSING
@@ -40,7 +43,6 @@ OTHERS = 3
 K, MOST_K = 10, 50
 # k is a knob of the pipeline in the address
 TOP = Knob("top", "Top k", tuple(map(str, range(1, MOST_K + 1))), str(K), glossary.COMPARED_TOP_K)
-LETTERS = "ABCD"
 CHIP = 44
 
 
@@ -78,7 +80,7 @@ def panel(found: Retrieval, asked: Asked, memory: Memory, present: Chosen) -> No
         alt="The best observations of each pipeline side by side, lines joining the same observation",
     )
     st.caption(READING)
-    _agreement(result, labels)
+    agreement.figures(result, labels)
     _flips(result, labels)
 
 
@@ -179,11 +181,11 @@ def _others(
 
 def _listed(result: Compared) -> pd.DataFrame:
     rows = [
-        (column, rank, id_, text, id_ in set(run.block))
+        (column, rank, id_, name, text, id_ in set(run.block))
         for column, run in enumerate(result.runs)
-        for rank, (id_, text) in enumerate(zip(run.ids, run.texts, strict=True), 1)
+        for rank, (id_, name, text) in enumerate(zip(run.ids, run.names, run.texts, strict=True), 1)
     ]
-    return pd.DataFrame(rows, columns=["column", "rank", "id", "text", "in_block"])
+    return pd.DataFrame(rows, columns=["column", "rank", "id", "name", "text", "in_block"])
 
 
 def _notes(result: Compared) -> dict[int, str]:
@@ -213,50 +215,15 @@ def _finding(result: Compared) -> str:
     return f"Of the {len(first)} best of {LETTERS[0]}, {', '.join(kept)}"
 
 
-def _agreement(result: Compared, labels: Sequence[str]) -> None:
-    rows = [
-        {
-            "pair": f"{labels[pair.first]}  ↔  {labels[pair.second]}",
-            "overlap": pair.overlap,
-            "jaccard": pair.jaccard,
-            "rbo": pair.rbo,
-            "tau": pair.tau,
-            "both": pair.in_both,
-            "entered": len(pair.entered),
-            "left": len(pair.left),
-        }
-        for pair in result.pairs
-    ]
-    if not rows:
-        return
-    number = st.column_config.NumberColumn
-    st.dataframe(
-        pd.DataFrame(rows).astype(dict.fromkeys(("overlap", "jaccard", "rbo", "tau"), "float64")),
-        key="compare_agreement",
-        hide_index=True,
-        placeholder=MISSING,
-        column_config={
-            "pair": st.column_config.TextColumn("Pair", width="large"),
-            "overlap": number(f"Overlap@{result.k}", format="%.3g", help=glossary.OVERLAP),
-            "jaccard": number(f"Jaccard@{result.k}", format="%.3g", help=glossary.JACCARD),
-            "rbo": number("RBO", format="%.3g", help=glossary.RBO),
-            "tau": number("τ-b", format="%.3g", help=glossary.TAU_OF_SHARED),
-            "both": number("In both", help=glossary.IN_BOTH),
-            "entered": number("Enter block", help=glossary.ENTER_BLOCK),
-            "left": number("Leave block", help=glossary.LEAVE_BLOCK),
-        },
-    )
-
-
 def _flips(result: Compared, labels: Sequence[str]) -> None:
     """Which observations the agent would be given in addition, and which no more."""
-    present, texts = result.runs[0], result.texts
+    present, names = result.runs[0], result.names
     rows = [
         {
             "open": "Open",
             "pipeline": labels[pair.second],
             "change": change,
-            "text": texts.get(id_, MISSING),
+            "memory": names.get(id_, MISSING),
             "before": present.rank(id_),
             "after": result.runs[pair.second].rank(id_),
             "id": id_,
@@ -270,7 +237,7 @@ def _flips(result: Compared, labels: Sequence[str]) -> None:
             st.caption("The memory block holds the same observations under each of them.")
         return
     ranks = ("before", "after")
-    st.dataframe(
+    grid(
         pd.DataFrame(rows).astype(dict.fromkeys(ranks, "Int64")),
         key="compare_flips",
         hide_index=True,
@@ -279,7 +246,7 @@ def _flips(result: Compared, labels: Sequence[str]) -> None:
             "open": open_column("open_flip", tuple(str(row["id"]) for row in rows), PAGE, "observation"),
             "pipeline": st.column_config.TextColumn("Under"),
             "change": st.column_config.TextColumn("Memory block", help=glossary.AGAINST_A),
-            "text": st.column_config.TextColumn("Observation", width="large"),
+            "memory": st.column_config.TextColumn("Memory", width="large"),
             "before": st.column_config.NumberColumn("Rank in A", help=glossary.RANK_IN_LIST),
             "after": st.column_config.NumberColumn("Rank there", help=glossary.RANK_IN_LIST),
             "id": st.column_config.TextColumn("Id", width="small"),

@@ -13,9 +13,12 @@ from analysis.inspector.neighbours import neighbours
 from controls import address, messages
 from controls.exactly import all_digits
 from controls.glossary import inspector as glossary
+from controls.grid import grid
 from controls.links import clicked, observation_address
 from controls.messages import climbed, counted
 from controls.opening import choose_to_open
+from controls.verbatim import verbatim
+from queries.scope import marked
 from ranking.pair_scorer import ScorerUsed
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ NARROWEST = 265  # pixels that the settings need to be read; where a third of th
 TALL = 560  # pixels of the settings, about as high as the picture beside them
 BESIDE_DIGITS = 190  # pixels that a third of the width leaves beside the toggle
 SINCE = r"^№ \d+ stands above № \d+ since "  # the column's name says as much
+FORMULAS = r" \(.*"  # they would not fit, and stand with a row that is opened
 NONE_BELOW = "nothing stands below it"
 # how candidates were recalled, as an operator would say it
 WAYS = {"plain": "by the full vector", "routes": "by eight routes", "legs": "by vector and keywords"}
@@ -123,7 +127,7 @@ def heading(found: Retrieval, label: str) -> None:
             "observation.py", label="Its whole life", icon=":material/article:", query_params=observation_address(label)
         )
         st.button("Close", key="close_row", type="tertiary", icon=":material/close:", on_click=close)
-    st.code(text_of(found, label), language=None, wrap_lines=True, height="content")
+    verbatim(text_of(found, label))
 
 
 def bars(frame: pd.DataFrame) -> None:
@@ -139,7 +143,7 @@ def bars(frame: pd.DataFrame) -> None:
         }
     )
     wide = 170 if exact else 75
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         key="bars",
@@ -159,7 +163,7 @@ def beside(found: Retrieval, label: str | None) -> None:
     """The rows above and below the one opened, why they stand so, and how far they are from changing places."""
     for other in () if label is None else neighbours(found, label):
         where = f"Why № {other.place} stands above it" if other.above else f"Why it stands above № {other.place}"
-        st.text(f"{where}, {other.title}\n{other.why}.")
+        st.text(marked(f"{where}, {other.title}\n{other.why}."))
         st.caption(_distance(other))
 
 
@@ -191,11 +195,11 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
             "place": rows["place"],
             "memory": rows["title"],
             "moved": [climbed(up) for up in rows["moved"]],
-            "block": rows["injected"],
+            "block": [_tick(given) for given in rows["injected"]],
             "score": [repr(score) if exact else f"{score:.3g}" for score in rows["score"]],
             "logged": [_logged_place(*each) for each in zip(rows["logged_place"], rows["written_since"], strict=True)],
-            "given": rows["logged_injected"],
-            "why": rows["why"].str.replace(SINCE, "", regex=True).fillna(NONE_BELOW),
+            "given": [_tick(given) for given in rows["logged_injected"]],
+            "why": rows["why"].str.replace(f"{SINCE}|{FORMULAS}", "", regex=True).fillna(NONE_BELOW),
             "routes": rows["routes"],
             "text": rows["content"],
             "id": rows["id"],
@@ -203,12 +207,16 @@ def results(found: Retrieval, logged: pd.DataFrame | None) -> None:
     )
     if logged is None:
         shown = shown.drop(columns=["logged", "given"])
-    st.dataframe(
+    grid(
         shown, hide_index=True, key="list", row_height=ROW, column_config=_columns(tuple(rows["id"]), exact=exact),
         height="content" if len(shown) <= WHOLE else ROW * WHOLE, placeholder=messages.MISSING,
     )  # fmt: skip
     if logged is not None:
         _lost(found, logged)
+
+
+def _tick(given: Any) -> str | None:  # noqa: ANN401 - a truth of some library's, or none
+    return None if pd.isna(given) else messages.TICK if given else ""
 
 
 def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
@@ -217,13 +225,13 @@ def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
         "open": config.ButtonColumn("", width=65, type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)),
         "place": config.NumberColumn("Place", width=55, help=glossary.PLACE),
         "moved": config.TextColumn("Moved", width=60, help=glossary.MOVED),
-        "block": config.CheckboxColumn("In block", width=65),
+        "block": config.TextColumn("In block", width=65, alignment="center"),
         "score": config.TextColumn("Score", width=180 if exact else 75, alignment="right"),
         "memory": config.TextColumn("Memory", width=215),
-        "why": config.TextColumn("Why above the one below: the stage that decided", width=400),
+        "why": config.TextColumn("Why above the one below: the stage that decided", width=366, help=glossary.WHY_ABOVE),
         "routes": config.TextColumn("Found by", width=200, help=glossary.FOUND_BY),
         "logged": config.TextColumn("Logged place", width=105, alignment="right", help=glossary.LOGGED_PLACE),
-        "given": config.CheckboxColumn("Was given", width=80, help=glossary.WAS_GIVEN),
+        "given": config.TextColumn("Was given", width=80, alignment="center", help=glossary.WAS_GIVEN),
         "text": config.TextColumn("Text", width="large"),
         "id": config.TextColumn("Id", width="small"),
     }
@@ -262,7 +270,7 @@ def block(found: Retrieval) -> None:
     else:
         free = max(packed.budget - packed.tokens, 0)
         st.caption(f"First not to fit: № {missed.place}, {missed.tokens:,} tokens where {free:,} are left.")
-        st.text(missed.title)
+        st.text(marked(missed.title))
 
 
 def choose_panel(labels: dict[str, str]) -> str:

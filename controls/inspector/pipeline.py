@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from analysis.inspector.inspection import stage_name
+from analysis.inspector.names import stage_name
 from controls import address
 from controls.glossary import inspector as glossary
 from controls.inspector import as_code, pipeline_parts, threshold
+from controls.inspector.presets import LABELS, OWN
 from controls.inspector.stages import (
     KNOBS,
     NAMES,
@@ -39,16 +40,6 @@ if TYPE_CHECKING:
     from ranking.pair_scorer import PairScorer
     from retrieval.pipelines import Pipeline
 
-OWN = "own"
-LABELS = {
-    OWN: "The organization's own",
-    "LIVE": "Live (001)",
-    "INTENDED": "Intended, with boost (000)",
-    "MEMSENSE": "Memsense (002)",
-    "MEMINI": "Memini (003)",
-    "AI_MEMORY": "AI memory (004)",
-    "FULL": "Everything",
-}
 START_LABELS = {
     "relevance": "Full vector, by similarity",
     "routes": "Eight routes, by rank from 1",

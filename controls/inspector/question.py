@@ -9,11 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from controls import address, links, messages, one_organization
+from controls.grid import grid
 from controls.loading import load, shape
 from controls.opening import choose_to_open
 from controls.scope import enter
 from queries.flags.states import Features, flag_states
 from queries.logged_retrieval import LONGEST_QUESTION, LatestRetrievals, LoggedRetrieval
+from queries.scope import marked
 from ranking.budget import context_budget
 from retrieval.block import one_line
 from retrieval.pipelines import Flags, fitted
@@ -89,7 +91,7 @@ def _as_logged(logged: pd.DataFrame, query: str, flags: Flags) -> Asked:
         f"The logged retrieval {when}: {messages.counted(len(logged), 'candidate')}, weighting {weighting} then. "
         "Shown is what would be recalled now, with ages as of that moment; the logged places stand beside it."
     )
-    st.text(f"Session {first['session_id']}, project {project or '—'}, work {work or 'not named'}")
+    st.text(marked(f"Session {first['session_id']}, project {project or '—'}, work {work or 'not named'}"))
     return Asked(session, query, flags, None if at is None else at.to_pydatetime(), logged)
 
 
@@ -130,7 +132,7 @@ def _offer_retrievals(scope: Scope) -> None:
         on_click=_open_clicked,
         args=(tuple(latest["retrieval"]),),
     )
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         key="latest",

@@ -12,6 +12,7 @@ from analysis.inspector.why_not import why_not
 from controls import address, messages
 from controls.choosing import choose_one
 from controls.glossary import inspector as glossary
+from controls.grid import grid
 from controls.links import observation_address
 from controls.observations import PAGE
 from queries.errors import StoreError
@@ -57,7 +58,7 @@ def panel(found: Retrieval, memory: Memory) -> None:
             offered = st.query_params.get(CHOSEN)
             # one that an earlier search offered is no answer to this one
             chosen = offered if offered in {match.id for match in answer.matches} else None
-            _choose(answer.matches)
+            _choose(answer.matches, set(map(str, found.injected)))
             answer = answer if chosen is None else why_not(memory, found, chosen)
     except StoreError as error:
         messages.unanswered(error)
@@ -76,6 +77,8 @@ def _verdict(answer: WhyNot, asked: str | None) -> None:
         held = answer.elsewhere.project
         where = "in no project" if held is None else f"in project {isolated(held)}"
         st.text(f"It is {where}; this retrieval asked only project {isolated(str(asked))}.")
+    if one_line(answer.title):
+        st.text(one_line(answer.title)[:SHOWN])
     if answer.content is not None:
         st.text(one_line(answer.content)[:SHOWN])
     if answer.id is not None:
@@ -86,17 +89,21 @@ def _verdict(answer: WhyNot, asked: str | None) -> None:
         _ladder(answer.gates)
 
 
-def _choose(matches: tuple[Match, ...]) -> None:
+def _choose(matches: tuple[Match, ...], block: set[str]) -> None:
+    """The matches by the name they have on this page; one that is in the block already says so."""
     titled = any(match.title.strip() for match in matches)
+    given = any(match.id in block for match in matches)
     rows = {
-        "text": [one_line(match.content) for match in matches],
-        **({"title": [one_line(match.title) for match in matches]} if titled else {}),
+        "memory": [one_line(match.title) or one_line(match.content) for match in matches],
+        **({"block": [messages.TICK if match.id in block else "" for match in matches]} if given else {}),
+        **({"text": [one_line(match.content) for match in matches]} if titled else {}),
         "status": [match.status for match in matches],
     }
     column = st.column_config.TextColumn
     choose_one(CHOSEN, [match.id for match in matches], rows, {
-        "text": column("Observation", width="large"), "title": column("Title", width="small"),
-        "status": column("Status", width="small"), "id": column("Id", width="small"),
+        "memory": column("Memory", width="large"), "block": column("In block", width=65),
+        "text": column("Text", width="medium"), "status": column("Status", width="small"),
+        "id": column("Id", width="small"),
     })  # fmt: skip
 
 
@@ -111,10 +118,11 @@ def _ladder(gates: tuple[Gate, ...]) -> None:
             "words": [gate.words for gate in gates],
         }
     )
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         key="why_ladder",
+        height="content",
         placeholder=messages.MISSING,
         column_config={
             "gate": st.column_config.TextColumn("Gate", width=130, help=glossary.GATE),

@@ -139,7 +139,7 @@ class TestPanel:
         assert box is not None
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         hover = page.locator(".js-plotly-plot .hoverlayer")
-        expect(hover).to_contain_text("A · Live (001): rank 1")
+        expect(hover).to_contain_text("A · Live without the boost: rank 1")
         expect(hover).to_contain_text("B · Relevance → Head: rank 1")
 
     @pytest.mark.long

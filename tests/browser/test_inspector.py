@@ -166,7 +166,7 @@ class TestPanels:
         page.get_by_label("An observation you miss in this ranking").fill("bananas")
         page.get_by_label("An observation you miss in this ranking").press("Enter")
         verdict = page.locator("[data-testid=stAlert]")
-        expect(verdict).to_contain_text("Lost at Head: rank 5 of 5, beyond the best 2")
+        expect(verdict).to_contain_text("Lost at best rows: rank 5 of 5, beyond the best 2")
         expect(page).to_have_url(re.compile("why=bananas"))
         assert harmless(visit)
 
@@ -174,9 +174,9 @@ class TestPanels:
     def test_pipelines_are_compared_under_the_names_they_are_chosen_by(self, visit: Visit, server: AppServer) -> None:
         page = drawn(visit, link(server, show="compare", vs="MEMINI,FULL", scorer="lexical"))
         lists = page.locator(".st-key-compare_lists")
-        for name in ("A · The organization's own", "B · Memini (003)", "C · Everything"):
+        for name in ("A · The organization's own", "B · Recent and important first", "C · Everything"):
             expect(lists).to_contain_text(name)
-        expect(page.get_by_text("Memini (003)", exact=True).first).to_be_visible()
+        expect(page.get_by_text("Recent and important first", exact=True).first).to_be_visible()
         assert harmless(visit)
 
     @pytest.mark.long

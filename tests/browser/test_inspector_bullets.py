@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 
 from analysis.inspector.compared import PipelineRun, compared
 from analysis.inspector.pins import from_json
+from controls.inspector.agreement import FEWEST
 from queries.engine import Store, make_engine
 from ranking import LIVE, PRESETS, LexicalScorer, from_text, to_text, why_above
 from ranking.budget import TokenBudget
@@ -24,7 +25,7 @@ from retrieval.retrieve import AgentSession, Memory, retrieve
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
 from tests.browser.unfolding import close_list, open_list, unfold
-from tests.inspected import STRIP, by_library, moved, without_budget
+from tests.inspected import STRIP, by_library, by_routes, decided, moved, without_budget
 from tests.retrieval.planted import EMBEDDER, QUESTION, TEXTS, plant
 
 if TYPE_CHECKING:
@@ -121,13 +122,10 @@ def test_the_list_says_place_move_score_route_and_why(wide: Visit, server: AppSe
         assert row["Place"] == str(place + 1)
         assert row["Moved"] == moved(position - place)
         assert row["Score"] == repr(scores[position])
-        routes = found.recalled.routes[position]
-        assert row["Found by"] == ", ".join(f"{name} {rank + 1}" for name, rank in routes.items())
+        assert row["Found by"] == by_routes(found.recalled.routes[position])
         if place + 1 < len(ids):
             why = why_above(whole, label, ids[place + 1])
-            told = row["Why above the one below: the stage that decided"]
-            assert told
-            assert why.replace(label, f"№ {place + 1}").replace(ids[place + 1], f"№ {place + 2}").endswith(told)
+            assert row["Why above the one below: the stage that decided"] == decided(why)
 
 
 def test_feedback_moves_rows_up_and_down_and_the_list_shows_both(wide: Visit, server: AppServer) -> None:
@@ -183,7 +181,11 @@ def test_four_pipelines_side_by_side(wide: Visit, server: AppServer, memory: Mem
     assert len(shown) == len(expected.pairs) == 6
     for row, pair in zip(shown, expected.pairs, strict=True):
         assert re.findall(r"([ABCD]) · ", row["Pair"]) == ["ABCD"[pair.first], "ABCD"[pair.second]]
-        measures = {"Overlap@3": pair.overlap, "Jaccard@3": pair.jaccard, "RBO": pair.rbo, "τ-b": pair.tau}
+        measures = {"Overlap@3": pair.overlap, "Jaccard@3": pair.jaccard, "RBO": pair.rbo}
+        if pair.in_both < FEWEST:
+            assert row["τ-b"] == ""  # drawn as a dash
+        else:
+            measures["τ-b"] = pair.tau
         for name, value in measures.items():
             assert value is not None
             assert float(row[name]) == pytest.approx(value, rel=0.01)

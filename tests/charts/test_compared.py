@@ -11,15 +11,16 @@ import pytest
 
 from charts.compared import HOVER, LONGEST, shortened, side_by_side
 from charts.look import DOWN, NEUTRAL, UP
+from queries.scope import marked
 from tests.hostile import TEXTS
 
-COLUMNS = ["column", "rank", "id", "text", "in_block"]
+COLUMNS = ["column", "rank", "id", "name", "text", "in_block"]
 
 
 def frame(*lists: str, block: int = 1) -> pd.DataFrame:
     """Lists of one-letter ids, the first ``block`` of each in the block."""
     rows = [
-        (column, rank, id_, f"text {id_}", rank <= block)
+        (column, rank, id_, f"text {id_}", f"text {id_}", rank <= block)
         for column, ids in enumerate(lists)
         for rank, id_ in enumerate(ids, 1)
     ]
@@ -90,7 +91,7 @@ def test_texts_end_where_the_lines_begin(lists: int) -> None:
 @pytest.mark.parametrize("text", TEXTS)
 def test_hostile_texts_are_literal(text: str) -> None:
     """Plotly makes markup of tags alone: what it gets holds none but our line ends, and reads as what was written."""
-    rows = pd.DataFrame([(0, 1, "a", text, True)], columns=COLUMNS)
+    rows = pd.DataFrame([(0, 1, "a", text, text, True)], columns=COLUMNS)
     figure = side_by_side(rows, [text, "B"], {1: text}, 5, text)
     name = next(trace for trace in figure.data if trace.name == "name 0")
     told = places(figure, 0).hovertext[0].split("<br>")
@@ -106,7 +107,7 @@ def test_hostile_texts_are_literal(text: str) -> None:
     }
     for place, (markup, meant) in given.items():
         assert "<" not in markup, place
-        assert html.unescape(markup) == meant, place
+        assert html.unescape(markup) == marked(meant), place
 
 
 def test_a_long_text_ends_in_an_ellipsis() -> None:

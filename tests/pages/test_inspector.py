@@ -72,7 +72,7 @@ class TestFigures:
         assert table.columns[:3].tolist() == ["open", "place", "memory"]
         assert set(table["open"]) == {"Open"}
         assert table["score"].tolist() == [f"{row.score:.3g}" for row in explain(found.ranking).rows]
-        assert table["block"].tolist() == [True] * 5
+        assert table["block"].tolist() == ["✓"] * 5
 
     def test_the_pipeline_can_be_copied(self, address: str) -> None:
         test = opened(address, org="acme", q=QUESTION, head="7")
@@ -171,7 +171,7 @@ class TestLogged:
         assert "The logged retrieval of " in said(test)
         table = test.dataframe[0].value
         assert sorted(table["logged"].dropna()) == ["1", "2", "3"]
-        assert table["given"].sum() == 2
+        assert (table["given"] == "✓").sum() == 2
 
     @pytest.mark.parametrize(("stored", "told"), [(True, "on"), (False, "off"), (None, "of unknown state")])
     def test_it_tells_how_weighting_stood(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controls.inspector.agreement import FEWEST
 from jobs.__main__ import run
 from queries.engine import LIST
 from queries.pins import Pin, SavePin
@@ -69,7 +71,9 @@ class TestCompare:
     def test_a_pipeline_beside_itself_changes_nothing(self, address: str, link: dict[str, str]) -> None:
         test = opened(address, show="compare", **link)
         (figures,) = test.dataframe[0].value.to_dict("records")
-        assert (figures["overlap"], figures["rbo"], figures["tau"]) == (1.0, 1.0, pytest.approx(1.0))
+        order = pytest.approx(1.0 if figures["both"] >= FEWEST else math.nan, nan_ok=True)
+        assert (figures["overlap"], figures["rbo"], figures["tau"]) == (1.0, 1.0, order)
+        assert (figures["both"] >= FEWEST) == (link["org"] != "twins")
         assert (figures["entered"], figures["left"]) == (0, 0)
         assert "The memory block holds the same observations" in said(test)
 
@@ -97,7 +101,7 @@ class TestPins:
     ) -> None:
         """Its last row fits the 750 tokens of a bug fix and not the 500 of other work."""
         ranked = opened(address, org="acme", q=QUESTION).dataframe[0].value
-        assert ranked["block"].tolist() == [True] * 3 + [False] * 2
+        assert ranked["block"].tolist() == ["✓"] * 3 + [""] * 2
         pin = Pin("deep", QUESTION, (ranked["id"].iloc[4],), work_type="bug_fix")
         number = self.hold(store, "acme", pin)
         for link in ({"pin": str(number)}, {"q": "which fruit ripens"}, {"q": QUESTION, "work_type": "chore"}):
@@ -136,7 +140,7 @@ class TestPins:
         with application(address, org="acme", pin=str(number)) as test:
             test.switch_page("inspector.py").run()
             assert param(test, "work_type") == "bug_fix"
-            assert test.dataframe[0].value["block"].tolist() == [True] * 5
+            assert test.dataframe[0].value["block"].tolist() == ["✓"] * 5
             assert "Work bug_fix: a budget of 750 tokens" in said(test)
             test.text_input("typed_question").set_value("which fruit ripens").run()
             assert "work_type" not in test.query_params
@@ -212,4 +216,4 @@ def assert_same(test: AppTest, code: int, printed: str, relative: float = 1e-6) 
     assert [row["score"] for row in rows] == pytest.approx(
         shown["score"].map(float).tolist()[: len(rows)], rel=relative
     )
-    assert [row["id"] for row in rows if row["injected"]] == shown.loc[shown["block"], "id"].tolist()
+    assert [row["id"] for row in rows if row["injected"]] == shown.loc[shown["block"] == "✓", "id"].tolist()

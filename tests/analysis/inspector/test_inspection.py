@@ -82,13 +82,19 @@ class TestStandings:
             "c": [3, 3, 3, 2, 2],
             "d": [4, 4, 4, 4, pd.NA],
         }
-        assert found.drop_duplicates("step")["stage"].tolist() == ["recall", "relevance", "head", "feedback", "budget"]
+        assert found.drop_duplicates("step")["stage"].tolist() == [
+            "recall",
+            "relevance",
+            "best rows",
+            "feedback",
+            "budget",
+        ]
         assert set(found[found["injected"]]["id"]) == {"b", "c"}
 
     def test_a_row_that_was_dropped_ends_there_with_its_reason(self) -> None:
         found = standings(inspected((Relevance(), Head(2), Feedback(), TokenBudget(30))))
         last = found[found["id"] == "c"].iloc[-1]
-        assert (last["stage"], last["sentence"]) == ("head", "not among the best 2")
+        assert (last["stage"], last["sentence"]) == ("best rows", "not among the best 2")
         assert pd.isna(last["place"])
 
     def test_without_a_budget_the_block_is_the_last_step(self) -> None:
@@ -139,14 +145,14 @@ class TestList:
         assert rows["moved"].tolist() == [1, 1, -2, 0]
         assert rows["injected"].tolist() == [True, True, False, False]
         assert rows["score"].tolist() == [0.8, 0.7, 0.9 * 0.5, 0.6 * 0.25]
-        assert rows["routes"].tolist() == ["vec_full 2", "vec_full 3, lexical 1", "vec_full 1", "lexical 2"]
+        assert rows["routes"].tolist() == ["full vector 2", "full vector 3, keywords 1", "full vector 1", "keywords 2"]
 
     def test_why_is_the_librarys_sentence_with_places(self) -> None:
         found = inspected(WEIGHTED)
         said = listed(found)["why"]
         before = rank(found.ranking.candidates, WEIGHTED[:-1])
         sentence = why_above(before, "c", "a").replace("c stands above a", "№ 2 stands above № 3")
-        assert said.tolist()[1] == sentence
+        assert said.tolist()[1] == sentence.replace("since Feedback: ", "since feedback: ")
         assert "since Feedback: " in sentence
         assert pd.isna(said.iloc[3])
 

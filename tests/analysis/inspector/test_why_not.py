@@ -98,15 +98,15 @@ class TestBeforeRecall:
         answer = asked(memory, missing)
         assert answer.verdict is Verdict.VECTOR
         assert "3 dimensions" in answer.sentence
-        assert "the keyword leg does not find it either" in answer.sentence
+        assert "and keywords do not find it either" in answer.sentence
 
 
 class TestRecall:
     @pytest.mark.parametrize("degrees", [21, 40, COUNT])
     def test_beyond_the_pool(self, memory: Memory, fan: list[str], degrees: int) -> None:
         answer = asked(memory, fan[degrees - 1])
-        assert (answer.verdict, lost(answer)) == (Verdict.ROUTE, ["leg vec_full"])
-        leg = gate(answer, "leg vec_full")
+        assert (answer.verdict, lost(answer)) == (Verdict.ROUTE, ["by full vector"])
+        leg = gate(answer, "by full vector")
         assert leg.rank == degrees - 1
         assert [leg.score, leg.needed] == pytest.approx([cos(degrees), cos(20)], abs=1e-6)
         assert f"rank {degrees} of {COUNT} with score" in answer.sentence
@@ -118,20 +118,20 @@ class TestRecall:
     def test_equal_scores_are_told_apart_by_id_as_recall_does(self, memory: Memory, owner: Owner) -> None:
         sample.add_organization(owner, "org_a")
         ids = [add_memory(owner, "org_a", number, f"note {number}", at(5)) for number in range(1, 24)]
-        ranks = [gate(asked(memory, id_), "leg vec_full").rank for id_ in ids]
+        ranks = [gate(asked(memory, id_), "by full vector").rank for id_ in ids]
         assert ranks == list(range(23))
 
     def test_beyond_the_pool_of_every_leg(self, memory: Memory, owner: Owner, fan: list[str]) -> None:
         numbers = range(100, 155)
         said = [add_memory(owner, "org_a", number, "when to deploy") for number in numbers]
         answer = asked(memory, said[52], *BY_LEGS)
-        assert (answer.verdict, lost(answer)) == (Verdict.ROUTE, ["leg vec_full", "leg lexical"])
-        leg = gate(answer, "leg lexical")
+        assert (answer.verdict, lost(answer)) == (Verdict.ROUTE, ["by full vector", "by keywords"])
+        leg = gate(answer, "by keywords")
         assert (leg.rank, leg.score) == (52, leg.needed)  # one text, one score: the id decides
-        assert "in lexical, its nearest of 2 legs, rank 53 of 55" in answer.sentence
+        assert "by keywords, its nearest of 2 routes, rank 53 of 55" in answer.sentence
         near = asked(memory, fan[54], *BY_LEGS)
-        assert "in vec_full, its nearest of 2 legs, rank 55 of 60" in near.sentence
-        assert gate(near, "leg lexical").words == "it holds no term of the question"
+        assert "by full vector, its nearest of 2 routes, rank 55 of 60" in near.sentence
+        assert gate(near, "by keywords").words == "it holds no term of the question"
 
     def test_one_leg_makes_up_for_another(self, memory: Memory, owner: Owner, fan: list[str]) -> None:
         said = add_memory(owner, "org_a", 100, "the deploy schedule", at(80))
@@ -147,19 +147,19 @@ class TestRecall:
         # eight routes of which one holds vectors: 1/(15 + rank), 32 kept for k 4
         assert pool.rank == 40
         assert [pool.score, pool.needed] == pytest.approx([1 / (15 + 41), 1 / (15 + 32)])
-        assert gate(answer, "leg vec_full").state is State.PASSED
+        assert gate(answer, "by full vector").state is State.PASSED
 
     def test_numbers_that_none_can_rank(self, memory: Memory, owner: Owner, fan: list[str]) -> None:
         owner.execute("update observations set weight = 'NaN' where id = %s", (fan[2],))
         answer = asked(memory, fan[2])
-        assert (answer.verdict, lost(answer)) == (Verdict.NUMBERS, ["numbers"])
+        assert (answer.verdict, lost(answer)) == (Verdict.NUMBERS, ["finite numbers"])
         assert "its weight is not a finite number" in answer.sentence
 
     def test_stored_after_the_ranking(self, memory: Memory, owner: Owner, fan: list[str]) -> None:
         before = found(memory)
         answer = why_not(memory, before, add_memory(owner, "org_a", 500, "new", at(0)))
         assert answer.verdict is Verdict.ROUTE
-        assert "exact rank 1 in vec_full is within the pool of 20" in answer.sentence
+        assert "exact rank 1 by full vector is within the pool of 20" in answer.sentence
         assert len(before.injected) <= len(fan)
 
     def test_a_store_that_could_not_be_asked(self, memory: Memory, owner: Owner, fan: list[str]) -> None:

@@ -7,7 +7,8 @@ import streamlit as st
 from controls import loading
 from controls.access import current_principal
 from controls.inspector import compare
-from controls.inspector.pipeline import LABELS, Chosen
+from controls.inspector.pipeline import Chosen
+from controls.inspector.presets import LABELS
 from controls.inspector.question import Asked
 from controls.view import shown_to
 from queries.scope import Scope

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
+from controls.inspector.agreement import FEWEST
 from controls.inspector.compare import OTHERS, K, read_address
 from ranking.comparison import kendall_tau_b, rank_biased_overlap
 from ranking.presets import FULL, LIVE, MEMINI, PRESETS
@@ -41,7 +43,8 @@ def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
 
 
 def figures(test: AppTest) -> list[dict[str, Any]]:
-    return [{str(name): cell for name, cell in row.items()} for row in test.dataframe[0].value.to_dict("records")]
+    rows = test.dataframe[0].value.to_dict("records")
+    return [{str(name): None if pd.isna(cell) else cell for name, cell in row.items()} for row in rows]
 
 
 def title(test: AppTest) -> str:
@@ -58,7 +61,7 @@ def by_hand(one: Retrieval, other: Retrieval, k: int) -> dict[str, Any]:
         "overlap": len(best[0] & best[1]) / k,
         "jaccard": len(best[0] & best[1]) / len(best[0] | best[1]),
         "rbo": rank_biased_overlap(first, second),
-        "tau": kendall_tau_b(range(len(both)), [second.index(id_) for id_ in both]),
+        "tau": kendall_tau_b(range(len(both)), [second.index(id_) for id_ in both]) if len(both) >= FEWEST else None,
         "both": len(both),
         "entered": len(set(other.injected) - set(one.injected)),
         "left": len(set(one.injected) - set(other.injected)),
@@ -116,15 +119,38 @@ class TestPanel:
         memory, session = Memory(store, EMBEDDER), AgentSession("acme")
         runs = [retrieve(memory, session, QUESTION, each, NOW) for each in (LIVE, MEMINI, (Relevance(), Head(3)))]
         lists = [run.ranking.ids() for run in runs]  # all five fit the budget
-        labels = ["A · Live (001)", "B · Memini (003)", "C · Relevance → Head"]
+        labels = ["A · Live without the boost", "B · Recent and important first", "C · Relevance → Head"]
         assert figures(test) == [
             {"pair": f"{labels[one]}  ↔  {labels[other]}"} | by_hand(runs[one], runs[other], 2)
             for one, other in ((0, 1), (0, 2), (1, 2))
         ]
         kept = [len(set(lists[0][:2]) & set(each[:2])) for each in lists[1:]]
         assert title(test) == f"Of the 2 best of A, B keeps {kept[0]}, C keeps {kept[1]}"
-        assert test.multiselect(key="pick_vs").value == ["Memini (003)", "Relevance~~Head~k~3"]
+        assert test.multiselect(key="pick_vs").value == ["Recent and important first", "Relevance~~Head~k~3"]
         assert test.number_input(key="pick_k").value == 2
+
+    def test_the_order_of_few_shared_rows_is_no_figure(self, address: str) -> None:
+        """Two rows are in the same order or reversed: 1 or -1, whatever the pipelines do."""
+        assert FEWEST == 5
+        with application(
+            address, PAGE, vs="MEMINI,Relevance~~Head~k~2,Relevance~~Head~k~4", now=NOW.isoformat()
+        ) as test:
+            test.run()
+        shown = {
+            row["pair"][0] + row["pair"].partition("↔  ")[2][0]: (row["tau"], row["both"]) for row in figures(test)
+        }
+        assert {pair: both for pair, (_, both) in shown.items()} == {
+            "AB": 5, "AC": 2, "AD": 4, "BC": 2, "BD": 4, "CD": 2
+        }  # fmt: skip
+        assert [pair for pair, (tau, _) in shown.items() if tau is not None] == ["AB"]
+        told = [line.value for line in test.caption if "too few shared" in line.value]
+        assert told == ["No τ-b, too few shared: A ↔ C 2, A ↔ D 4, B ↔ C 2, B ↔ D 4, C ↔ D 2. It takes 5."]
+
+    def test_where_enough_is_shared_nothing_is_said_of_too_few(self, address: str) -> None:
+        with application(address, PAGE, vs="MEMINI", now=NOW.isoformat()) as test:
+            test.run()
+        assert figures(test)[0]["both"] == 5
+        assert not [line.value for line in test.caption if "too few" in line.value]
 
     def test_what_enters_the_block_stands_in_a_table(self, address: str) -> None:
         with application(address, PAGE, vs="Relevance~~Head~k~1", now=NOW.isoformat()) as test:
@@ -133,6 +159,17 @@ class TestPanel:
         assert set(flips["change"]) == {"▼ leaves"}
         assert flips["before"].tolist() == list(range(2, 2 + len(flips)))
         assert flips["after"].isna().all()
+
+    def test_a_memory_is_called_by_its_title_where_it_has_one(self, address: str, owner: Owner) -> None:
+        owner.execute("update observations set title = 'Called ' || right(id::text, 2)")
+        with application(address, PAGE, vs="Relevance~~Head~k~1", now=NOW.isoformat()) as test:
+            test.run()
+        flips = test.dataframe[1].value
+        assert flips["memory"].tolist() == [f"Called {id_[-2:]}" for id_ in flips["id"]]
+        drawn = json.loads(test.get("plotly_chart")[0].proto.spec)["data"]
+        texts = [text for trace in drawn if str(trace.get("name")).startswith("list") for text in trace["text"]]
+        assert texts
+        assert all(text.split("  ")[1].startswith("Called ") for text in texts)
 
     def test_a_row_of_that_table_opens_its_observation(self, address: str) -> None:
         with application(address, PAGE, vs="Relevance~~Head~k~1", now=NOW.isoformat()) as test:
@@ -152,9 +189,7 @@ class TestPanel:
         with application(address, PAGE, vs="INTENDED") as test:
             test.run()
         assert any("Failed or degraded" in line.value for line in test.markdown)
-        assert any(
-            "B · Intended, with boost (000): no aggregation pass has finished" in text.value for text in test.text
-        )
+        assert any("B · Live with the boost: no aggregation pass has finished" in text.value for text in test.text)
 
     def test_lists_that_failed_are_not_drawn_as_empty(self, address: str, owner: Owner) -> None:
         owner.execute("revoke all on observations from dash_read")
@@ -163,14 +198,14 @@ class TestPanel:
         assert not test.exception
         assert not test.dataframe
         assert title(test) == "Nothing to compare with"
-        told = next(text.value for text in test.text if "A · Live (001)" in text.value)
-        assert "A · Live (001): the memory could not be looked up" in told
-        assert "B · Memini (003): the memory could not be looked up" in told
+        told = next(text.value for text in test.text if "A · Live without the boost" in text.value)
+        assert "A · Live without the boost: the memory could not be looked up" in told
+        assert "B · Recent and important first: the memory could not be looked up" in told
 
     def test_choosing_and_k_change_the_figures(self, address: str) -> None:
         with application(address, PAGE, vs="MEMINI", now=NOW.isoformat()) as test:
             test.run()
-            test.multiselect(key="pick_vs").set_value(["Memini (003)", "Memsense (002)"]).run()
+            test.multiselect(key="pick_vs").set_value(["Recent and important first", "Whole sessions, varied"]).run()
             assert len(figures(test)) == 3
             assert test.query_params["vs"] == "MEMINI,MEMSENSE"
             test.number_input(key="pick_k").set_value(3).run()

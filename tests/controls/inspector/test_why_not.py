@@ -33,9 +33,11 @@ class TestWhyNot:
         with application(address, SCRIPT, org="acme", why="bananas", pipeline="Relevance~~Head~k~2") as test:
             test.run()
         (verdict,) = said(test)
-        assert verdict.startswith("Lost at Head: rank 5 of 5, beyond the best 2")
+        assert verdict.startswith("Lost at best rows: rank 5 of 5, beyond the best 2")
         ladder = next(table.value for table in test.dataframe if "gate" in table.value)
-        assert ladder["gate"].tolist() == ["scope", "active", "vector", "leg vec_full", "numbers", "Head", "block"]
+        assert ladder["gate"].tolist() == [
+            "scope", "active", "vector", "by full vector", "finite numbers", "best rows", "block"
+        ]  # fmt: skip
         assert ladder["result"].tolist() == [*["✓ passed"] * 5, "✕ lost here", "· not reached"]
         assert ladder["rank"].dropna().tolist() == [5, 5]
         assert TEXTS[4] in [text.value for text in test.text]
@@ -57,8 +59,25 @@ class TestWhyNot:
     def test_several_matches_are_to_choose_from_by_id(self, address: str, planted: Planted) -> None:
         with application(address, SCRIPT, org="acme", why="auth") as test:
             assert "observations hold this text" in said(test.run())[0]
-            table = next(table.value for table in test.dataframe if "text" in table.value)
+            table = next(table.value for table in test.dataframe if "memory" in table.value)
             assert set(table["id"]) == {str(planted.ids[n]) for n in (0, 1, 3)}
+            assert table["block"].tolist() == ["✓"] * 3
+            assert "shown" not in table  # nothing is chosen yet
+
+    def test_of_the_matches_those_in_the_block_are_marked_and_the_chosen_one(
+        self, address: str, planted: Planted, owner: Owner
+    ) -> None:
+        first = str(planted.ids[0])
+        owner.execute("update observations set title = case when id = %s then 'Auth crashes' end", (first,))
+        asked = {"org": "acme", "why": "auth", "missed": first, "pipeline": "Relevance~~Head~k~1"}
+        with application(address, SCRIPT, **asked) as test:
+            test.run()
+        table = next(table.value for table in test.dataframe if "memory" in table.value).set_index("id")
+        assert table["block"].to_dict() == {id_: "✓" if id_ == first else "" for id_ in table.index}
+        assert table["shown"].to_dict() == {id_: "▸" if id_ == first else "" for id_ in table.index}
+        assert table["memory"][first] == "Auth crashes"
+        assert table["memory"][str(planted.ids[1])] == TEXTS[1]
+        assert "Auth crashes" in [text.value for text in test.text]
 
     @pytest.mark.usefixtures("planted")
     def test_a_text_of_another_project_is_told_with_both_projects(self, address: str, owner: Owner) -> None:
