@@ -20,11 +20,12 @@ NOTHING = 0.5  # where a logarithmic axis shows none
 TICKS = {NOTHING: "0", 1: "1", 10: "10", 100: "100", 1_000: "1,000", 10_000: "10,000"}
 LINES = (("alone", "alone", NEUTRAL), ("clusters", "clusters", UP), ("largest", "largest", DOWN))
 KINDS = {
-    "independent": ("two agents or more", UP, "circle"),
+    "independent": ("independent", UP, "circle"),
     "repeated": ("self-repetition", NEUTRAL, "square"),
     "disputed": ("✕ disputed", DISPUTED, "x"),
 }
 EDGES = (2, 3, 4, 5, 6, 10, 20, 50, 100, 1_000)
+AT_LEAST = 9  # members up to which every size has its place
 
 
 def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: str, title: str) -> go.Figure:
@@ -41,7 +42,7 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
         _name(figure, words, len(points) - 1, math.log10(heights[-1]), 1)
     shares = [None if value is None or math.isnan(value) else 100 * value for value in points["share"].tolist()]
     told = [list(point) for point in zip(labels, shares, strict=True)]
-    figure.add_trace(_line(told, shares, "boosted", DEGRADED, "%{customdata[1]:.3g} %"), row=2, col=1)
+    figure.add_trace(_line(told, shares, "boosted", DEGRADED, "%{customdata[1]:.3g} % of retrievals"), row=2, col=1)
     if shares[-1] is not None:
         _name(figure, "boosted", len(points) - 1, shares[-1], 2)
     finish(figure, title, height=420)
@@ -67,7 +68,7 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
         type="log", tickmode="array", tickvals=list(TICKS), ticktext=list(TICKS.values()), fixedrange=True,
         range=[math.log10(NOTHING) - 0.1, top + 0.15], rangemode="normal", row=1, col=1,
     )  # fmt: skip
-    figure.update_yaxes(title="%", range=[0, 105], tickvals=[0, 50, 100], fixedrange=True, row=2, col=1)
+    figure.update_yaxes(title="% of retrievals", range=[0, 105], tickvals=[0, 50, 100], fixedrange=True, row=2, col=1)
     return figure
 
 
@@ -96,12 +97,14 @@ def _name(figure: go.Figure, words: str, place: int, height: float, row: int) ->
 
 
 def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
-    """Which share of clusters has how many members, ``clusters`` having size and kind; their number above each bar.
+    """Which share of clusters has how many members, ``clusters`` having size and kind; the share above each bar.
 
-    Shares, and a place for every size: so the axes are the same at every threshold, and bars move with the slider.
+    Shares, and a place for every size up to nine: so the axes are the same at most thresholds, and bars move with the
+    slider. Where clusters are larger, sizes go as far as the largest.
     """
     bins = [_bin(size) for size in clusters["size"].tolist()]
-    labels = [_bin(edge) for edge in EDGES]
+    largest = max(AT_LEAST, *clusters["size"].tolist())
+    labels = [_bin(edge) for edge in EDGES if edge <= largest]
     figure = go.Figure()
     for kind, (words, colour, _) in KINDS.items():
         mine = [label for label, its in zip(bins, clusters["kind"].tolist(), strict=True) if its == kind]
@@ -117,11 +120,11 @@ def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
                     hovertemplate=f"%{{x}} members, {words}: %{{customdata:,}} clusters, %{{y:.3g}} %<extra></extra>",
                 )
             )
-    counts = [bins.count(label) for label in labels]
+    shares = [100 * bins.count(label) / len(bins) for label in labels]
     figure.add_trace(
         go.Scatter(
-            x=labels, y=[100 * count / len(bins) for count in counts],
-            text=[f"{count:,}" if count else "" for count in counts], mode="text", textposition="top center",
+            x=labels, y=shares, text=[f"{share:.3g} %" if share else "" for share in shares], mode="text",
+            textposition="top center",
             textfont={"size": 12}, cliponaxis=False, hoverinfo="skip", showlegend=False,
         )
     )  # fmt: skip

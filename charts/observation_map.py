@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ACROSS, DOWNWARDS = 72, 44  # cells in which observations that are alone are counted
+SOLID = 1.0  # marks are not seen through: the ground would take from their contrast
 MARKS = 2_500  # a browser draws so many without a pause
 
 
@@ -57,10 +58,10 @@ def observation_map(
                         "size": [7 + 3 * math.log2(count) for count in mine["count"]],
                         "color": colour,
                         "symbol": symbol,
-                        "opacity": 0.85,
+                        "opacity": SOLID,
                     },
-                    selected={"marker": {"opacity": 0.85}},
-                    unselected={"marker": {"opacity": 0.85}},
+                    selected={"marker": {"opacity": SOLID}},
+                    unselected={"marker": {"opacity": SOLID}},
                     customdata=mine[["cluster", "count", "text"]].to_numpy().tolist(),
                     hovertemplate="%{customdata[2]}<br>%{customdata[1]:,} of its cluster here<extra></extra>",
                 )

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from analysis.corroboration.packed_arrays import pack, unpack
 from queries.aggregation_input import READING, OppositionPairs
+from queries.drift.kept import kept
+from queries.drift.triage import DecidedAlerts
 from queries.moments import BEGIN, END
 from queries.newest import NewestOfScope
 from queries.scope import Scope
@@ -46,6 +48,14 @@ class HasStore(Protocol):
 def whole_time(scope: Scope) -> Scope:
     """The scope without its window: clusters are those of the newest observations, whatever window is looked at."""
     return Scope(scope.reach, BEGIN, END, scope.org, scope.project)
+
+
+class Dispute(NamedTuple):
+    """Two observations that contradict each other, and which side triage found right; None while nobody decided."""
+
+    older: str
+    newer: str
+    verdict: str | None = None
 
 
 class SweepPoint(NamedTuple):
@@ -214,17 +224,21 @@ def agree(store: Store, scope: Scope) -> Agreement:
     )
 
 
-def disputes(store: Store, scope: Scope) -> tuple[tuple[str, str], ...]:
-    """Pairs of the same observations that contradict each other, by the detector of Drift Alerts; older side first."""
+def disputes(store: Store, scope: Scope) -> tuple[Dispute, ...]:
+    """Pairs of the same observations that contradict each other, by the detector of Drift Alerts; older side first.
+
+    Those that triage dismissed are left out, as on Overview.
+    """
     if scope.org is None:
         raise ValueError("contradictions are one organization's; found none")
     with store.reading(scope.reach, READING, name="corroboration disputes") as snapshot:
         found = NewestOfScope(scope, texts=True).ask(snapshot)
-        own = "opposition_pairs" in columns(snapshot, "rankscope")
-        pairs = OppositionPairs(scope.org).ask(snapshot) if own else ()
+        own = columns(snapshot, "rankscope")
+        pairs = OppositionPairs(scope.org).ask(snapshot) if "opposition_pairs" in own else ()
+        decided = DecidedAlerts(scope.org).ask(snapshot) if kept(own).states else {}
     rows = sound(found)
     projects = Named.of([row.project_id for row in rows]).code
-    conflicts: list[tuple[str, str]] = []
+    conflicts: list[Dispute] = []
     for project in np.unique(projects):
         mine = [rows[at] for at in np.flatnonzero(projects == project).tolist()]
         created = [NO_TIME if row.created_us is None else row.created_us for row in mine]
@@ -233,8 +247,10 @@ def disputes(store: Store, scope: Scope) -> tuple[tuple[str, str], ...]:
             "content": [row.content or "" for row in mine],
             "created_at": np.array(created, np.int64).view("datetime64[us]"),
         }
-        told = detect_contradictions(given, opposition_pairs=pairs or DEFAULT_PAIRS)
-        conflicts += [(str(one.older), str(one.newer)) for one in told]
+        for one in detect_contradictions(given, opposition_pairs=pairs or DEFAULT_PAIRS):
+            dismissed, verdict = decided.get(one.fingerprint, (False, None))
+            if not dismissed:
+                conflicts.append(Dispute(str(one.older), str(one.newer), verdict))
     return tuple(conflicts)
 
 
@@ -244,7 +260,7 @@ def agree_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], 
     return agree(memory.store, scope).to_json()
 
 
-def disputes_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> list[list[str]]:
+def disputes_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> list[list[Any]]:
     """The worker's task ``corroboration_disputes``."""
     report(0, 1, "looking for contradictions")
     return [list(pair) for pair in disputes(memory.store, scope)]

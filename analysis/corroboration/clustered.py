@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.corroboration.agreement import MOST_BITS, SweepPoint
+from analysis.corroboration.agreement import MOST_BITS, Dispute, SweepPoint
 from ranking import Clusters, Method, cluster_near_duplicates
 from ranking.corroboration import SCALE, corroboration_boost
 from ranking.limits import within
@@ -16,7 +16,7 @@ from ranking.near_duplicates import DUPLICATE_COSINE
 from ranking.near_pairs import check_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -65,7 +65,8 @@ class Nearness:
 class Clustered:
     """The clusters of an agreement under one nearness; ``disputed`` is None while nobody knows what contradicts.
 
-    ``measured`` says whether diameters are known, ``without`` how many rows have no vector where vectors are compared.
+    ``measured`` says whether diameters are known, ``without`` how many rows have no vector where vectors are compared,
+    ``verdicts`` which side of a settled dispute is right, by both ids, the older first.
     """
 
     agreement: Agreement
@@ -76,6 +77,7 @@ class Clustered:
     disputed: Flags | None
     measured: bool
     without: int = 0
+    verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @cached_property
     def agents(self) -> Whole:
@@ -114,6 +116,18 @@ class Clustered:
         level = np.inf if row is None else float(self.linkage.first_levels()[row])
         return None if np.isinf(level) else level
 
+    def verdict(self, row: int) -> str | None:
+        """Whether triage found the older or the newer right where a member contradicts its canonical."""
+        canonical = self.agreement.ids[int(self.clusters.canonical[int(self.clusters.cluster[row])])]
+        mine = self.agreement.ids[row]
+        return self.verdicts.get((mine, canonical)) or self.verdicts.get((canonical, mine))
+
+    def settled(self, number: int) -> tuple[str, ...]:
+        """The verdicts of a disputed cluster once each of its contradictions has one; none before."""
+        rows = [row for row in self.clusters.members(number).tolist() if self.clusters.contradicts[row]]
+        found = [self.verdict(row) for row in rows]
+        return () if None in found else tuple(sorted({each for each in found if each}))
+
     def members(self, number: int) -> list[int]:
         """The rows of a cluster: its canonical, then the others newest first."""
         canonical = int(self.clusters.canonical[number])
@@ -144,7 +158,7 @@ class Clustered:
 def clustered(
     agreement: Agreement,
     nearness: Nearness,
-    disputes: Iterable[Sequence[str]] | None = None,
+    disputes: Iterable[Sequence[Any]] | None = None,
     vectors: VectorLinks | None = None,
     widths: Widths | None = None,
 ) -> Clustered:
@@ -153,7 +167,9 @@ def clustered(
     By embedding, ``vectors`` are the links; a diameter is only known where ``widths`` measured it.
     """
     known = set(agreement.ids)
-    pairs = [(one, other) for one, other in disputes or () if one in known and other in known]
+    told = [Dispute(*each) for each in disputes or ()]
+    pairs = [(one.older, one.newer) for one in told if one.older in known and one.newer in known]
+    verdicts = {(one.older, one.newer): one.verdict for one in told if one.verdict is not None}
     by_hash = nearness.method is Method.SIMHASH
     if not by_hash and vectors is None:
         raise ValueError("links of vectors are needed to cluster by embedding; found none")
@@ -179,7 +195,7 @@ def clustered(
         clusters, measured = widths.put(clusters, nearness.cosine), True
     without = 0 if by_hash or vectors is None else vectors.without
     disputed = None if disputes is None else clusters.disputed
-    return Clustered(agreement, nearness, linkage, sweep, clusters, disputed, measured, without)
+    return Clustered(agreement, nearness, linkage, sweep, clusters, disputed, measured, without, verdicts)
 
 
 def cliff(sweep: Sequence[SweepPoint]) -> int | None:

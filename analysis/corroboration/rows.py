@@ -25,7 +25,8 @@ CELLS = 150  # of the map, each way
 class ClusterRow:
     """One cluster by its canonical's id; ``diameter`` and ``disputed`` are None where that is not known.
 
-    ``kind`` is disputed, else independent or repeated: each cluster is one of them.
+    ``kind`` is disputed, else independent or repeated: each cluster is one of them. ``settled`` are the verdicts of
+    triage on a disputed one, once every contradiction in it has one.
     """
 
     number: int
@@ -41,6 +42,7 @@ class ClusterRow:
     other_agents: int
     boost: float
     independent_boost: float
+    settled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class MemberRow:
     cluster: str | None
     canonical: bool
     contradicts: bool | None
+    verdict: str | None
     project: str | None
     agent: str | None
     session: str | None
@@ -78,6 +81,7 @@ def cluster_rows(view: Clustered) -> list[ClusterRow]:
             other_agents=max(agents - 1, 0),
             boost=boost,
             independent_boost=alone,
+            settled=view.settled(number) if quarrel else (),
         )
         for number, (
             canonical, quarrel, independent, size, agents, heard, width, chained, others, boost, alone
@@ -106,6 +110,7 @@ def member_rows(view: Clustered, rows: Iterable[int]) -> list[MemberRow]:
                 cluster=None if canonical is None else agreement.ids[canonical],
                 canonical=canonical == row,
                 contradicts=None if view.disputed is None else bool(clusters.contradicts[row]),
+                verdict=view.verdict(row) if number >= 0 and clusters.contradicts[row] else None,
                 project=agreement.project.name(row),
                 agent=agreement.agent.name(row),
                 session=agreement.session.name(row),

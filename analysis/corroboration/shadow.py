@@ -97,6 +97,9 @@ def gates(found: Shadow) -> tuple[Gate, ...]:
     )
 
 
+GATES = 5
+
+
 def gates_of_ranks(retrievals: int, flips: int, top_changed: int) -> tuple[Gate, ...]:
     """Those of them that a preview of the flag measures too, as it replays the same retrievals."""
     return (

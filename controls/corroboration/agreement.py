@@ -16,7 +16,7 @@ from charts.agreement import threshold_sweep
 from charts.look import QUIET
 from controls import glossary, working
 from controls.address import say
-from controls.figures import Figure, in_a_row
+from controls.figures import WIDE, Figure, in_a_row
 from controls.knobs import Knob
 from controls.messages import MISSING, counted, number, percent
 from jobs.worker_pool import question_of
@@ -173,12 +173,12 @@ def figures(seen: Clustered, rows: list[ClusterRow], log: LoggedCandidates | Non
             f"{number(chained)} chained" if seen.measured else "measuring width",
             glossary.CLUSTERS,
         ),
-        ("Corroborated", number(held), f"{percent(held, len(seen.agreement))} of all", glossary.CORROBORATED),
+        ("Corroborated", number(held), f"{percent(held, len(seen.agreement))} of memories", glossary.CORROBORATED),
         ("Independent", number(independent), f"{number(count - independent)} self-repetition", glossary.INDEPENDENT),
         (
             "Disputed",
             number(disputed),
-            "being looked for" if disputed is None else f"✕ {percent(disputed, count)} of all",
+            "being looked for" if disputed is None else f"✕ {percent(disputed, count)} of clusters",
             glossary.DISPUTED,
         ),
         (
@@ -188,7 +188,7 @@ def figures(seen: Clustered, rows: list[ClusterRow], log: LoggedCandidates | Non
             glossary.BOOSTED_SHARE,
         ),
     )
-    in_a_row(Figure(label, value, beside, explained) for label, value, beside, explained in shown)
+    in_a_row((Figure(label, value, beside, explained) for label, value, beside, explained in shown), WIDE)
 
 
 def sweep(seen: Clustered, log: LoggedCandidates | None) -> None:

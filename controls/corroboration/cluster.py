@@ -16,16 +16,19 @@ from charts.look import QUIET
 from controls import glossary, links, loading, working
 from controls.address import said, say
 from controls.corroboration.tables import members, texts
+from controls.drift.history import VERDICTS
 from controls.figures import WIDE, Figure, in_a_row
+from controls.grid import grid
 from controls.knobs import Knob
 from controls.messages import GONE, MISSING, counted, moved, number
+from controls.verbatim import verbatim
 from queries.newest import SHOWN
 from queries.replay.shown import ShownRetrievals
 from ranking.clusters import Method
 
 if TYPE_CHECKING:
     from analysis.corroboration.clustered import Clustered
-    from analysis.corroboration.rows import ClusterRow
+    from analysis.corroboration.rows import ClusterRow, MemberRow
     from queries.scope import Scope
 
 PARTS = {"members": "Members", "bits": "Fingerprints", "misses": "Near misses", "retrievals": "Retrievals it reorders"}
@@ -64,7 +67,7 @@ def panel(seen: Clustered, name: str, scope: Scope) -> None:
         return
     row = next(row for row in cluster_rows(seen) if row.number == number_)
     rows = seen.members(number_)
-    st.code(texts(scope, [row.canonical], SHOWN).get(row.canonical, GONE), language=None, wrap_lines=True)
+    verbatim(texts(scope, [row.canonical], SHOWN).get(row.canonical, GONE))
     _worth(seen, row)
     part = PART.choose(PARTS)
     if part == "members":
@@ -115,7 +118,10 @@ def _worth(seen: Clustered, row: ClusterRow) -> None:
     if row.agents <= 1:
         who = "one agent repeats itself" if row.agents else "no agent is named"
         st.caption(f"■ Self-repetition: {who}. It earns a boost as configured, and none if only agents counted.")
-    if row.disputed:
+    if row.settled:
+        words = "; ".join(VERDICTS[verdict] for verdict in row.settled)
+        st.caption(f"✕ Disputed, settled: {words}. Both sides are still stored.")
+    elif row.disputed:
         st.caption("✕ Disputed: a member contradicts the canonical, so part of this is disagreement.")
 
 
@@ -126,7 +132,7 @@ def _members(seen: Clustered, rows: list[int], scope: Scope) -> None:
         st.caption(f"The canonical and the newest {number(MOST - 1)} of {number(len(rows))} members.")
     whole = texts(scope, [row.id for row in listed], SHOWN if len(listed) <= DRAWN else CELL)
     first = whole.get(listed[0].id, "")
-    roles = ["★ canonical" if row.canonical else "✕ contradicts it" if row.contradicts else "member" for row in listed]
+    roles = [_role(row) for row in listed]
     diffs = [MISSING if row.canonical else _diff(first, whole.get(row.id)) for row in listed]
     bits = [int(value) for value in nearest(seen.agreement, rows[:MOST], rows[:1])]
     shown = {id_: text[:CELL] for id_, text in whole.items()}
@@ -134,6 +140,12 @@ def _members(seen: Clustered, rows: list[int], scope: Scope) -> None:
     st.caption(
         f"[−gone−] stands in the canonical and not here, [+new+] the other way round; “{SAME}” may differ in marks."
     )
+
+
+def _role(row: MemberRow) -> str:
+    if row.canonical or not row.contradicts:
+        return "★ canonical" if row.canonical else "member"
+    return "✕ contradicts it" if row.verdict is None else f"✕ settled: {row.verdict} is right"
 
 
 def _diff(first: str, other: str | None) -> str:
@@ -222,7 +234,7 @@ def _retrievals(seen: Clustered, rows: list[int], scope: Scope) -> None:
     ids = tuple(each.retrieval for each in found.listed)
     frame = loading.load(ShownRetrievals(scope, tuple(sorted(ids)), loading.shape())).frames[0]
     asked = dict(zip(frame["id"], frame["query"], strict=True))
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "open": "Inspect",

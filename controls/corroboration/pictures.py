@@ -40,23 +40,40 @@ TILES = {
     "bottom left": (0, 0), "bottom": (1, 0), "bottom right": (2, 0),
 }  # fmt: skip
 AREA, WHOLE, DRAWN = "Area of the map", "whole map", "as drawn"
-SHOWN, KIND = Knob("show", "Show", (*SHOW, "shadow"), "map"), Knob("kind", "Clusters", tuple(KINDS), "")
+VERDICT = "shadow"  # go or no-go in the address
+SHOWN, KIND = Knob("show", "Show", (*SHOW, VERDICT), "map"), Knob("kind", "Clusters", tuple(KINDS), "")
+BESIDE = Knob("beside", "Show below go or no-go", tuple(SHOW), "map")
 MAP_HELP = "Drag around observations to list them; click a mark to open its cluster; double-click to let go."
 Area = list[tuple[float, float]]
 
 
+def pictured() -> str:
+    """Which further picture is shown, by its name in the address; below go or no-go it has its own."""
+    return SHOWN.value if SHOWN.value in SHOW else BESIDE.value
+
+
+def ask_verdict() -> None:
+    """Open go or no-go, the picture below it as it was."""
+    say(**BESIDE.spoken(pictured()), **{SHOWN.name: VERDICT})
+
+
+def close_verdict() -> None:
+    """Leave go or no-go for the picture below it."""
+    say(**SHOWN.spoken(pictured()), **{BESIDE.name: None})
+
+
 def choose_show() -> str:
-    """Which further picture is shown, by its name in the address; none of them beside go or no-go, which is above."""
-    st.session_state["pick_picture"] = SHOWN.value if SHOWN.value in SHOW else None
+    """The further picture that is shown; choosing another leaves go or no-go as it is."""
+    st.session_state["pick_picture"] = pictured()
     st.segmented_control(
-        "Show", SHOW, format_func=SHOW.__getitem__, key="pick_picture", on_change=_show_picked,
+        "Show", SHOW, format_func=SHOW.__getitem__, key="pick_picture", on_change=_show_picked, required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    return SHOWN.value
+    return pictured()
 
 
 def _show_picked() -> None:
-    SHOWN.say(st.session_state["pick_picture"] or SHOWN.default)
+    (BESIDE if SHOWN.value == VERDICT else SHOWN).say(st.session_state["pick_picture"])
 
 
 def choose_kind() -> str:
@@ -66,7 +83,7 @@ def choose_kind() -> str:
 
 def ignored() -> list[str]:
     """What the address says about the sliders and pictures of this page and cannot be."""
-    return [*knobs.ignored((*KNOBS, SHOWN, KIND)), *not_understood({"area": (AREA, area() or None)})]
+    return [*knobs.ignored((*KNOBS, SHOWN, BESIDE, KIND)), *not_understood({"area": (AREA, area() or None)})]
 
 
 def filtered(rows: list[ClusterRow], kind: str, within: set[str] | None) -> list[ClusterRow]:
@@ -200,8 +217,9 @@ def sizes_and_boost(seen: Clustered, rows: list[ClusterRow]) -> None:
     pairs = int((frame["size"] == 2).sum())  # noqa: PLR2004 - a pair
     nothing = int((frame["independent_boost"] == 0).sum())
     row = st.container(horizontal=True, gap="medium")
+    largest = number(frame["size"].max())
     row.plotly_chart(
-        cluster_sizes(frame, f"{percent(pairs, len(frame))} are pairs, the largest has {number(frame['size'].max())}"),
+        cluster_sizes(frame, f"{percent(pairs, len(frame))} of clusters are pairs, the largest has {largest}"),
         key="cluster_sizes",
         width=460,
         config=QUIET,

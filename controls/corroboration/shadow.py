@@ -11,7 +11,8 @@ from analysis.corroboration.shadow import REPLAYED, Shadow, gates, verdict
 from controls import glossary, working
 from controls.corroboration.agreement import documented
 from controls.corroboration.gates import failure, measured
-from controls.corroboration.pictures import SHOWN
+from controls.corroboration.pictures import SHOWN, VERDICT, ask_verdict, close_verdict
+from controls.grid import grid
 from controls.messages import counted, number, percent
 from controls.scope import scope_address
 from ranking.corroboration import SCALE
@@ -37,18 +38,14 @@ WEEK = 7
 
 def decision(seen: Clustered, scope: Scope) -> None:
     """The verdict where it is asked for, else the way to it: above the sweep, which it does not depend on."""
-    if SHOWN.value != "shadow":
+    if SHOWN.value != VERDICT:
         st.button(
-            "Should the boost be on? Go or no-go", key="ask_verdict", icon=":material/rule:", on_click=SHOWN.say,
-            args=("shadow",),
-        )  # fmt: skip
+            "Should the boost be on? Go or no-go", key="ask_verdict", icon=":material/rule:", on_click=ask_verdict
+        )
         return
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.subheader("Go or no-go")
-        st.button(
-            "Close", key="close_verdict", type="tertiary", icon=":material/close:", on_click=SHOWN.say,
-            args=(SHOWN.default,),
-        )  # fmt: skip
+        st.button("Close", key="close_verdict", type="tertiary", icon=":material/close:", on_click=close_verdict)
     _panel(documented(seen, scope), scope)
 
 
@@ -137,7 +134,7 @@ def _say_on(passed: tuple[Gate, ...]) -> None:
 
 def _table(passed: tuple[Gate, ...]) -> None:
     signs = {True: "✓ holds", False: "✕ fails", None: "— unknown"}
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "gate": [gate.name[:1].upper() + gate.name[1:] for gate in passed],

@@ -10,6 +10,7 @@ import streamlit as st
 from analysis.corroboration.rows import member_rows
 from controls import glossary, links, loading
 from controls.address import say
+from controls.grid import grid
 from controls.messages import MISSING, counted, number
 from controls.opening import choose_to_open
 from queries.newest import MemberTexts
@@ -48,7 +49,7 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
     shown = pd.DataFrame(
         {
             "open": "Open",
-            "kind": [SIGNS[row.kind] for row in listed],
+            "kind": [f"{SIGNS[row.kind]}{', settled' if row.settled else ''}" for row in listed],
             "text": [said_by.get(row.canonical, MISSING) for row in listed],
             "size": [row.size for row in listed],
             "agents": [row.agents for row in listed],
@@ -63,7 +64,7 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
     ids = tuple(row.canonical for row in listed)
     labels = {id_: f"{kind} {text}" for id_, kind, text in zip(ids, shown["kind"], shown["text"], strict=True)}
     choose_to_open("pick_cluster", "a cluster", labels, _open)
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         key="clusters",
@@ -71,7 +72,7 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
             "open": st.column_config.ButtonColumn(
                 "", width=60, type="tertiary", key="open_cluster", on_click=_opened, args=("open_cluster", ids)
             ),
-            "kind": st.column_config.TextColumn("Kind", width=115),
+            "kind": st.column_config.TextColumn("Kind", width=130),
             "text": st.column_config.TextColumn("Canonical", width=290),
             "size": st.column_config.NumberColumn("Members", width=75),
             "agents": st.column_config.NumberColumn("Agents", width=65),
@@ -122,13 +123,13 @@ def members(listed: list[MemberRow], said_by: dict[str, str], key: str, more: di
         }
     )
     ids = tuple(row.id for row in listed)
-    st.dataframe(
+    grid(
         shown[[name for name in ORDER if name in shown.columns]],
         hide_index=True,
         key=key,
         column_config={
             "open": links.open_column(f"{key}_open", ids, "observation.py", "observation"),
-            "role": st.column_config.TextColumn("Role", width=130),
+            "role": st.column_config.TextColumn("Role", width=160),
             "bits": st.column_config.NumberColumn("Bits apart", width=75),
             "diff": st.column_config.TextColumn("Against the canonical", width=330),
             "cluster": st.column_config.TextColumn("Cluster", width=110),

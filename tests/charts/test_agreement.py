@@ -35,6 +35,7 @@ def test_a_sweep_marks_where_it_stands_and_where_chaining_starts() -> None:
     assert heights["clusters"][0] == 0.5  # none has a place of its own on a logarithmic axis
     words = {note.text: note.x for note in figure.layout.annotations}
     names = dict.fromkeys(("alone", "clusters", "largest", "boosted"), 3)  # at the end of each line
+    assert figure.layout.yaxis2.title.text == "% of retrievals"
     assert words == {"clusters run together": 2.5, "now 1": 1} | names
     assert {note.font.color for note in figure.layout.annotations if note.text in names} == {None}  # the theme's own
     unknown = threshold_sweep(POINTS.assign(share=math.nan), 1, 3, "bits", "4 clusters at 1")
@@ -48,19 +49,26 @@ def test_sizes_are_counted_by_kind() -> None:
     figure = cluster_sizes(CLUSTERS, "sizes")
     assert list(figure.data[0].x) == ["2", "3", "4", "5", "6–9", "10–19", "20–49", "50–99", "100–999", "1,000+"]
     assert {trace.name: list(trace.customdata) for trace in figure.data[:-1]} == {
-        "two agents or more": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0],
+        "independent": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0],
         "self-repetition": [1, 0, 0, 0, 0, 0, 0, 0, 0, 1],
         "✕ disputed": [0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
     }
-    assert list(figure.data[-1].text) == ["2", "1", "", "", "", "1", "", "", "", "1"]
+    assert list(figure.data[-1].text) == ["40 %", "20 %", "", "", "", "20 %", "", "", "", "20 %"]
     assert list(figure.data[-1].y) == [40, 20, 0, 0, 0, 20, 0, 0, 0, 20]  # of five
     assert sum(sum(trace.y) for trace in figure.data[:-1]) == 100
+    assert figure.layout.yaxis.title.text == "% of clusters"
 
 
-def test_the_axes_of_sizes_stay_where_they_are_at_every_threshold() -> None:
-    whole, few = (cluster_sizes(clusters, "sizes").layout for clusters in (CLUSTERS, CLUSTERS.head(1)))
-    assert (whole.xaxis.range, whole.xaxis.categoryarray) == (few.xaxis.range, few.xaxis.categoryarray)
-    assert whole.yaxis.range == few.yaxis.range == (0, 108)
+def test_sizes_end_with_the_largest_cluster_and_never_before_ten() -> None:
+    ends = {size: cluster_sizes(CLUSTERS.head(1).assign(size=size), "sizes") for size in (2, 9, 10, 60)}
+    bins = {size: list(figure.data[0].x) for size, figure in ends.items()}
+    assert bins[2] == bins[9] == ["2", "3", "4", "5", "6–9"]  # the axes stay while the threshold moves
+    assert bins[10] == [*bins[2], "10–19"]
+    assert bins[60] == [*bins[10], "20–49", "50–99"]
+    for size, figure in ends.items():
+        assert list(figure.layout.xaxis.categoryarray) == list(figure.data[-1].x) == bins[size]
+        assert figure.layout.xaxis.range == (-0.6, len(bins[size]) - 0.4)
+        assert figure.layout.yaxis.range == (0, 108)
 
 
 def test_clusters_sit_on_the_boost_curve() -> None:

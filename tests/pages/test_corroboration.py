@@ -55,9 +55,9 @@ def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a functio
     test = page(org="org_a", bits="0")
     assert figures(test) == {
         "Clusters": ("2", "0 chained"),
-        "Corroborated": ("5", "55.6 % of all"),  # of nine
+        "Corroborated": ("5", "55.6 % of memories"),  # of nine
         "Independent": ("1", "1 self-repetition"),
-        "Disputed": ("0", "✕ 0 % of all"),
+        "Disputed": ("0", "✕ 0 % of clusters"),
         "Boosted share": ("50 %", "0 % as logged"),
     }
     assert "9 active observations, whatever the window" in said(test)
@@ -156,13 +156,21 @@ def test_shadow_mode_judges_and_leads_to_the_flag(page: Any) -> None:  # noqa: A
     assert link.proto.query_string == "org=org_a&flag=corroboration_boost_enabled&state=on&days=30d"
 
 
-def test_go_or_no_go_is_asked_for_above_the_sweep_and_left_by_choosing_a_picture(page: Any) -> None:  # noqa: ANN401 - a function
+def test_go_or_no_go_is_asked_for_above_the_sweep_and_leaves_the_picture_below(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a")
     test.button("ask_verdict").click().run()
     assert test.query_params["show"] == "shadow"
     test.button("close_verdict").click().run()
     assert "show" not in test.query_params
     assert test.button("ask_verdict").label == "Should the boost be on? Go or no-go"
+    for name in ("map", "sizes"):
+        beside = page(org="org_a", show="shadow", beside=name)
+        assert beside.session_state["pick_picture"] == name
+        assert len(charts(beside)) == 1 + {"map": 1, "sizes": 2}[name]  # beside the sweep
+    test.button("close_verdict").click().run()
+    assert (test.query_params["show"], "beside" in test.query_params) == ("sizes", False)
+    test.button("ask_verdict").click().run()
+    assert (test.query_params["show"], test.query_params["beside"]) == ("shadow", "sizes")
 
 
 def test_a_boost_that_is_on_is_judged_by_what_it_did(page: Any) -> None:  # noqa: ANN401 - a function
@@ -223,14 +231,14 @@ def test_hostile_agents_sessions_and_projects_are_shown_literally(page: Any) -> 
     assert {*members["agent"], *members["session"], *members["project"]} == {text[:60]}
     assert marked_up(opened) == set()
     alone = page(org="org_d", project=text[:60], show="shadow")
-    assert figures(alone)["Corroborated"] == ("2", "100 % of all")
+    assert figures(alone)["Corroborated"] == ("2", "100 % of memories")
     assert marked_up(alone) == set()
 
 
 def test_a_hundred_texts_of_a_megabyte_stay_a_small_page(page: Any) -> None:  # noqa: ANN401 - a function
     """LOAD-10: cells are cut in the store, so the page weighs a hundredth of what it shows."""
     test = page(org="org_e")
-    assert figures(test)["Corroborated"] == ("100", "100 % of all")
+    assert figures(test)["Corroborated"] == ("100", "100 % of memories")
     opened = page(org="org_e", cluster=table(test, "kind")["canonical"][0])
     assert len(table(opened, "diff")) == 100
     protos = [proto for element in opened.main if (proto := getattr(element, "proto", None)) is not None]

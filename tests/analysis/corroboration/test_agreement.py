@@ -142,7 +142,7 @@ class TestAgainstPlainComputation:
         text = {row["id"]: row["content"] for row in told}
         pairs = disputes(demo, whole_time(scope_of(ORG)))
         assert pairs
-        for one, other in pairs:
+        for one, other, _ in pairs:
             verdicts = {str(classify(text[one], text[other])), str(classify(text[other], text[one]))}
             assert "update" in verdicts
 

@@ -10,7 +10,7 @@ from uuid import uuid5
 
 import pytest
 
-from analysis.corroboration.shadow import Effect, Gate, Shadow, effect, gates, shadow, verdict
+from analysis.corroboration.shadow import GATES, Effect, Gate, Shadow, effect, gates, shadow, verdict
 from analysis.replay.flags import flag_flip
 from queries.scope import Reach, Scope
 from retrieval.pipelines import BOOST_ON
@@ -124,6 +124,7 @@ class TestGates:
     def test_at_their_limits_all_hold(self) -> None:
         """100 · (8 + 12) / 100 = 20 flips, 95 of 100 keep their top 5, 50 of 200 repeat, 10 of 200 are disputed."""
         found = gates(GOOD)
+        assert len(found) == GATES
         assert [gate.value for gate in found] == [100, 20, 0.95, 0.25, 0.05]
         assert all(gate.holds for gate in found)
         assert verdict(found) is True
