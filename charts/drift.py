@@ -12,6 +12,7 @@ from charts.look import DEGRADED, DISPUTED, DOWN, FAINT, NEUTRAL, UP, finish
 if TYPE_CHECKING:
     import pandas as pd
 
+FOOT = 76  # pixels below the axis: a line of dates, and a legend of two lines where it is narrow
 SHADES = (FAINT, NEUTRAL, DEGRADED, DOWN)  # the longer an alert waits, the louder
 
 
@@ -51,7 +52,9 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
     waiting = int(days[list(ages)].iloc[-1].sum()) if len(days) else 0
     old = int(days[list(ages[2:])].iloc[-1].sum()) if len(days) else 0
     finish(figure, f"{waiting:,} open, {old:,} of them for over 30 days", height=420)
-    figure.layout.legend.update(y=-0.08, yanchor="top", x=0, xanchor="left")
+    # by the foot of the picture, not by its axes: those are measured anew when it widens, the legend beside them is not
+    figure.layout.legend.update(yref="container", y=0, yanchor="bottom", x=0, xanchor="left")
+    figure.layout.margin.update(b=FOOT)
     return figure
 
 

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     """One alert whole: decide about it, read it, follow it."""
     one = alert.current(found, fingerprint)
-    triage.steps(found, one)
+    triage.steps(found, one, principal)
     if one is None:
         drift_messages.unknown_alert()
         return
-    triage.told(found, one, principal)
-    alert.statements(found, one)
+    triage.told(one)
+    texts = alert.statements(found, one)
     triage.panel(found, one, principal)
+    alert.ways_from(one, texts)
     alert.facts(found, one)
     alert.lives(found, one)
 

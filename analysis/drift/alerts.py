@@ -138,4 +138,4 @@ class Found:
     procedure: str = ""  # the detector's, which rises when it finds other things in the same data
     listed: tuple[Listed, ...] = field(default=(), repr=False)
     opposed: Opposed | None = None
-    decided_unlisted: int = 0  # resolved or dismissed, and left out by the filter
+    unlisted: tuple[tuple[State, int], ...] = ()  # what the filter left out, by where it stands

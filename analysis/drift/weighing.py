@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING
 
-from analysis.drift.alerts import DECIDED, Alert, Found, Side, State, Triage
+from analysis.drift.alerts import Alert, Found, Side, State, Triage
 from analysis.drift.search import search
 from queries.aggregation_input import LONGEST, READING
 from queries.drift.exposure import Exposure
@@ -69,14 +70,17 @@ def weigh(
         triage = asked.ask(snapshot) if keeps(snapshot, "drift_triage") else {}
     every = triaged(exposed, triage, now or searched.as_of)
     listed = admitted(every, filter)
-    return _found(searched, total, listed, _decided(every) - _decided(listed))
+    unlisted = _states(every) - _states(listed)
+    return _found(searched, total, listed, tuple(sorted(unlisted.items())))
 
 
-def _decided(some: Iterable[Listed]) -> int:
-    return sum(one.triage.state in DECIDED for one in some)
+def _states(some: Iterable[Listed]) -> Counter[State]:
+    return Counter(one.triage.state for one in some)
 
 
-def _found(searched: Searched, detected: int, listed: tuple[Listed, ...], decided_unlisted: int) -> Found:
+def _found(
+    searched: Searched, detected: int, listed: tuple[Listed, ...], unlisted: tuple[tuple[State, int], ...]
+) -> Found:
     """What was admitted, under a version that differs whenever any figure of it does.
 
     Not by which other thresholds were searched beside: a page asks for all of its slider's, a command for one.
@@ -84,7 +88,7 @@ def _found(searched: Searched, detected: int, listed: tuple[Listed, ...], decide
     told = hashlib.sha256()
     for one in listed:  # one by one: the text of them all would be larger than they are
         told.update(repr(replace(one, least=0.0, most=0.0)).encode("utf-8", "surrogatepass"))
-    told.update(f"{decided_unlisted} decided besides".encode() if decided_unlisted else b"")
+    told.update(f"{unlisted} besides".encode() if unlisted else b"")
     digest = told.hexdigest()
     return Found(
         fingerprints=tuple(one.fingerprint for one in listed),
@@ -97,7 +101,7 @@ def _found(searched: Searched, detected: int, listed: tuple[Listed, ...], decide
         procedure=PROCEDURE,
         listed=listed,
         opposed=searched.opposed,
-        decided_unlisted=decided_unlisted,
+        unlisted=unlisted,
     )
 
 

@@ -12,14 +12,18 @@ from charts.look import QUIET
 from charts.statement import excerpt, statement
 from controls import links
 from controls.dossier import dossier, happened, span
+from controls.grid import grid
 from controls.loading import store
 from controls.messages import MISSING, counted, number
+from controls.verbatim import verbatim
 from queries.drift.observed import Texts
 from queries.engine import LIST
 from queries.observation.record import LONGEST_SHOWN
 from queries.scope import isolated
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from analysis.drift.alerts import Listed, Origin
     from controls.drift.gathering import Drift
     from queries.drift.observed import TextRow
@@ -34,19 +38,23 @@ RULES = {
 }
 
 
-def statements(found: Drift, one: Listed) -> None:
-    """What fired, in words; then the two texts side by side, one below the other where the window is narrow."""
+def statements(found: Drift, one: Listed) -> dict[str, TextRow]:
+    """What fired, in words; then the two texts side by side, one below the other where the window is narrow.
+
+    Nothing else stands in them, so that the decisions below are in sight; the texts are handed on to ``ways_from``.
+    """
     quoted = [_quoted(one, "older"), _quoted(one, "newer")]
     st.text(
         f"{one.kind.value.capitalize()}: {RULES[one.kind.value]}\nRule: {one.rule}; "
         f"{one.overlap:.0%} of the smaller claim's words agree. Shown by {quoted[0]} against {quoted[1]}."
     )
-    with store().reading(found.scope.reach, LIST, name="alert") as snapshot:
-        texts = Texts(found.scope, (one.older.id, one.newer.id), LONGEST_SHOWN).ask(snapshot)
+    asked = Texts(found.scope, (one.older.id, one.newer.id), LONGEST_SHOWN)
+    texts = store().once(found.scope.reach, LIST, asked.ask, name="alert")
     with st.container(horizontal=True, gap="small"):
         for side, origin in (("older", one.older), ("newer", one.newer)):
             with st.container(border=True, width=WIDTH + 34):
                 _statement(side, one, origin, texts.get(origin.id))
+    return texts
 
 
 def _quoted(one: Listed, side: str) -> str:
@@ -71,9 +79,21 @@ def _statement(side: str, one: Listed, origin: Origin, text: TextRow | None) -> 
     begin, end = excerpt(text.content, spans)
     if end - begin < text.characters:
         st.caption(f"Characters {number(begin + 1)} to {number(end)} of {number(text.characters)}.")
-    with st.expander("As stored, to copy"):
+
+
+def ways_from(one: Listed, texts: Mapping[str, TextRow]) -> None:
+    """Each text as it is stored, and where it leads, as wide as its statement above."""
+    with st.container(horizontal=True, gap="small"):
+        for side, origin in (("older", one.older), ("newer", one.newer)):
+            if (text := texts.get(origin.id)) is not None:
+                with st.container(width=WIDTH + 34):
+                    _ways_from(side, origin, text)
+
+
+def _ways_from(side: str, origin: Origin, text: TextRow) -> None:
+    with st.expander(f"The {side} as stored, to copy"):
         tall = len(text.content) > TALL or text.content.count("\n") > TALL // 100
-        st.code(text.content, language=None, wrap_lines=True, height=260 if tall else "content")
+        verbatim(text.content, height=260 if tall else "content")
         if text.characters > len(text.content):
             st.caption(f"The first {number(len(text.content))} of {number(text.characters)} characters.")
     with st.container(horizontal=True, gap="small"):
@@ -109,7 +129,7 @@ def facts(found: Drift, one: Listed) -> None:
     both = MISSING if one.both_injected is None else counted(one.both_injected, "session")
     parts = " · ".join(f"{name} {value:.2f}" for name, value in one.parts)
     st.text(f"Harm {one.harm:.3g} from severity {one.severity:.3g} ({parts}); both were given to {both}.")
-    st.dataframe(
+    grid(
         pd.DataFrame([(name, *values) for name, values in fields.items()], columns=["what", "older", "newer"]),
         hide_index=True,
         key="alert_facts",

@@ -11,7 +11,7 @@ from analysis.drift.alerts import OPEN, AlertFilter, State
 from analysis.drift.search import STEPS
 from controls import glossary
 from controls.address import not_understood, said, say
-from queries.scope import is_storable
+from queries.scope import is_storable, marked
 from ranking.contradictions import Kind
 
 if TYPE_CHECKING:
@@ -155,8 +155,8 @@ def _agents(agents: list[str]) -> None:
     named = _named_agents() or []
     st.session_state["pick_agent"] = named
     st.multiselect(
-        "Agent", [*(name for name in named if name not in agents), *agents], key="pick_agent", on_change=_picked_agents,
-        placeholder="Any agent", wrap=True, width=190, help=glossary.EITHER_AGENT,
+        "Agent", [*(name for name in named if name not in agents), *agents], format_func=marked, key="pick_agent",
+        on_change=_picked_agents, placeholder="Any agent", wrap=True, width=190, help=glossary.EITHER_AGENT,
     )  # fmt: skip
 
 

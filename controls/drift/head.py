@@ -48,9 +48,10 @@ def trust(found: Drift) -> None:
         alarms.append("this store does not log what was injected: harm counts severity alone")
     if found.kept.missing:
         alarms.append(messages.missing_here(found.kept))
+    compared = counted(searched.considered - searched.set_apart, "active observation")
     facts = [
-        f"as of {searched.as_of:%H:%M} UTC",
-        f"{counted(searched.considered - searched.set_apart, 'active observation')} compared, inside each project",
+        f"{compared} compared at {searched.as_of:%H:%M} UTC, inside each project",
+        "decisions as of now",
         f"injections of {counted(found.scope.days, 'day')}",
     ]
     said = [*(f":orange[:material/warning: {sentence}]" for sentence in alarms), f":gray[{' · '.join(facts)}]"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls.messages import counted
+from controls.messages import counted, number
 
 if TYPE_CHECKING:
     from queries.drift.kept import Kept
@@ -79,6 +79,11 @@ def missing_here(kept: Kept) -> str:
 def no_history() -> None:
     """A store that does not keep when alerts were decided: which were open on a day cannot be told."""
     st.caption("Alerts over time are counted by the history of decisions, of which this store keeps only part.")
+
+
+def collecting_verdicts(judged: int, needed: int) -> None:
+    """Too few decisions that say whether alerts were right, at whatever threshold."""
+    st.caption(f"How often alerts are confirmed is drawn from {number(needed)} verdicts on: {number(judged)} so far.")
 
 
 def reports_follow() -> None:

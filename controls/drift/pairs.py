@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.drift.pairs import checked_pairs
 from controls.as_operator import MADE, change_as_operator, show_outcome
 from controls.drift import drafts
+from controls.grid import grid
 from controls.loading import may_write, own_columns, store
 from controls.messages import counted
 from queries.aggregation_input import OppositionPairs
@@ -66,7 +67,7 @@ def _table(org: str, shown: Pairs, stamp: str, *, editable: bool) -> pd.DataFram
         "other": st.column_config.TextColumn("The other says", max_chars=LONGEST, width=220),
     }
     if not editable:
-        st.dataframe(frame, hide_index=True, key="pairs_shown", column_config=config, width=500, height=300)
+        grid(frame, hide_index=True, key="pairs_shown", column_config=config, width=500, height=300)
         return frame
     return st.data_editor(
         frame, hide_index=True, num_rows="dynamic", key=key, column_config=config, width=500, height=300,
@@ -149,7 +150,7 @@ def _history(entries: list[PairsEntry]) -> None:
         "added": [_listed(entry.added) for entry in entries],
         "removed": [_listed(entry.removed) for entry in entries],
     }
-    st.dataframe(
+    grid(
         pd.DataFrame(rows).astype({"when": "datetime64[us, UTC]"}),
         hide_index=True,
         key="pairs_history",

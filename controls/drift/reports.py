@@ -21,8 +21,10 @@ from controls.downloads import download
 from controls.drift import messages as drift_messages
 from controls.drift import searching
 from controls.drift.taken import files_taken
+from controls.drift.worklist import PAGE
 from controls.exports import put_on_record, refuse_a_changed_role
 from controls.loading import may_write, store
+from controls.messages import counted
 from queries.exports import RecordExport
 from queries.recorded import recording
 from reports.about import About
@@ -146,13 +148,22 @@ def report_buttons(report: DriftReport, *, as_of: datetime, rows: int | None = N
                     help=glossary.TOO_LONG_TO_SET if too_long else None,
                 )
         st.caption(
-            "Each file holds every listed alert with both statements; HTML does until it has 5 MB, and counts all. "
+            f"{_held(rows)} with both statements; HTML does until it has 5 MB, and counts all. "
             f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB, and above {MOST_SET:,} alerts as PDF, "
             "a download fails: use the command."
             + (" Every file taken is recorded with your name." if may_write() else "")
         )
         if not may_write():
             messages.not_on_record()
+
+
+def _held(rows: int | None) -> str:
+    """What a file holds: all that is listed, on however many pages."""
+    if rows is None:
+        return "Each file holds every listed alert"
+    pages = -(-rows // PAGE)
+    on = f", on {pages:,} pages," if pages > 1 else ""
+    return f"Each file holds {counted(rows, 'alert')}: every one that is listed{on}"
 
 
 def of_page(found: Drift, principal: Principal) -> None:

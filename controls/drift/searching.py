@@ -47,8 +47,7 @@ def asked(scope: Scope) -> Asked:
     pairs: Pairs = ()
     if paired:
         # not from a cache: whoever changed them waits for what follows
-        with store().reading(whole.reach, LIST, name="opposition pairs") as snapshot:
-            pairs = OppositionPairs(org).ask(snapshot)
+        pairs = store().once(whole.reach, LIST, OppositionPairs(org).ask, name="opposition pairs")
     seen = load(InputVersion(whole, paired)).frames[0].iloc[0]
     return Asked(whole, str(seen["version"]), digest(pairs))
 

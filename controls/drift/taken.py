@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from controls.grid import grid
 from controls.loading import ask_now
 from controls.messages import left_out
 from queries.errors import LACKING, StoreError
@@ -37,7 +38,7 @@ def files_taken(scope: Scope, kind: str) -> None:
         "Keep the SHA-256 of a file that you send: `sha256sum` tells whether the file is still the same. A download of "
         "now stands here after *Refresh*."
     )
-    st.dataframe(
+    grid(
         taken,
         hide_index=True,
         key="files_taken",

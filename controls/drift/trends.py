@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.drift.figures import AGE_NAMES, precision_by_threshold, trend
+from analysis.drift.figures import AGE_NAMES, FLOOR, precision_by_threshold, trend
 from analysis.drift.search import STEPS
 from charts.drift import precision_curve, trends
 from charts.look import QUIET
@@ -38,8 +38,13 @@ def draw_trends(found: Drift) -> None:
 
 
 def draw_precision(found: Drift) -> None:
-    """How often alerts were confirmed at each threshold, by the verdicts given here."""
+    """How often alerts were confirmed at each threshold, by the verdicts given here; counted while they are too few."""
+    if not found.kept.verdicts:
+        return
     shares = precision_by_threshold(found.verdicts, STEPS)
+    if all(each.share is None for each in shares):
+        messages.collecting_verdicts(max(each.judged for each in shares), FLOOR)
+        return
     st.plotly_chart(
         precision_curve(
             pd.DataFrame([vars(each) for each in shares]).astype({"share": "float64"}), found.wanted.threshold

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-import pandas as pd
 import streamlit as st
 
 from analysis.drift.from_passes import found_up_to
@@ -16,13 +15,13 @@ from controls import glossary
 from controls.as_operator import MADE, change_as_operator, show_outcome
 from controls.drift import messages
 from controls.drift.drafts import draft, forget, keep
-from controls.drift.worklist import SIGNS, neighbours, open_alert, state_of
+from controls.drift.history import VERDICTS, past_decisions
+from controls.drift.worklist import neighbours, open_alert, state_of
 from controls.loading import may_write, store
-from controls.messages import MISSING, number
-from queries.drift.triaging import LONGEST_NOTE, LONGEST_OWNER, SetTriage, TriageEntry, history
-from queries.engine import LIST
+from controls.messages import number
+from queries.drift.triaging import LONGEST_NOTE, LONGEST_OWNER, SetTriage, TriageEntry
 from queries.once import Outcome
-from queries.scope import is_storable
+from queries.scope import is_storable, marked
 
 if TYPE_CHECKING:
     from analysis.drift.alerts import Listed, State, Triage, Verdict
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from controls.drift.gathering import Drift
 
 TOLD, NOTE, OWNER, DAYS = "triage_told", "triage_note", "triage_owner", "triage_days"
+ROOM, WIDE, SLIM = 58, 250, 8  # pixels of what is told of a decision, with Undo; and of its place before
 SNOOZES = {1: "1 day", 7: "1 week", 30: "30 days", 90: "90 days"}
-VERDICTS = {"older": "the older is right", "newer": "the newer is right", "both": "both hold, each in its scope"}
 # label, state, verdict, key; R and C are the browser's and Streamlit's own
 DECISIONS: tuple[tuple[str, State, Verdict | None, str], ...] = (
     ("Acknowledge", "acknowledged", None, "A"),
@@ -43,7 +42,7 @@ DECISIONS: tuple[tuple[str, State, Verdict | None, str], ...] = (
 )
 
 
-def steps(found: Drift, one: Listed | None) -> None:
+def steps(found: Drift, one: Listed | None, principal: Principal) -> None:
     """What is opened, and the way to the previous, the next and back, by click or key: one line, to leave room."""
     before, after = neighbours(found, one)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -56,16 +55,25 @@ def steps(found: Drift, one: Listed | None) -> None:
         names = [each.fingerprint for each in found.listed]
         listed = one is not None and one.fingerprint in names
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
-        where = f"alert {number(place)} of {number(len(names))}" if listed else "not in the list as filtered"
-        st.caption(where, width="content")
+        left_out = "left out of list and files, as filtered"
+        st.caption(f"alert {number(place)} of {number(len(names))}" if listed else left_out, width="content")
         if one is not None:
             st.text(state_of(one, found), width="content")
+            if _decides(found, principal):
+                _made(found, one)
 
 
 def panel(found: Drift, one: Listed, principal: Principal) -> None:
-    """Where the alert stands, the decisions someone may take, and what was decided before."""
+    """The decisions someone may take, then where the alert stands: what a decision changes leaves its button there."""
+    if not principal.may("operator"):
+        messages.triage_needs_an_operator()
+    elif not _decides(found, principal):
+        messages.triage_read_only(found.kept)
+    else:
+        _decide(found, one)
     triage = one.triage
-    st.text(_stands(one, found))
+    if (stands := _stands(one, found)) != state_of(one, found):  # which stands beside the way on already
+        st.text(stands)
     earlier = found.earlier.get((one.older.id, one.newer.id))
     if earlier is not None:
         state = SPOKEN.get(earlier.state, earlier.state)
@@ -74,14 +82,10 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
             f"{earlier.changed_by}, {earlier.changed_at:%-d %b %Y %H:%M} UTC. This is a new alert."
         )
     if triage.note:
-        st.text(f"Note: {triage.note}")
-    if not principal.may("operator"):
-        messages.triage_needs_an_operator()
-    elif not _decides(found, principal):
-        messages.triage_read_only(found.kept)
-    else:
-        _decide(found, one, principal)
-    _history(found, one)
+        st.text(marked(f"Note: {triage.note}"))
+    if _decides(found, principal):
+        _note_and_snooze(found, one, principal)
+    past_decisions(found, one)
 
 
 def _stands(one: Listed, found: Drift) -> str:
@@ -98,13 +102,26 @@ def _stands(one: Listed, found: Drift) -> str:
     return " · ".join(said)
 
 
-def _decide(found: Drift, one: Listed, principal: Principal) -> None:
+def _decide(found: Drift, one: Listed) -> None:
+    seen = _seen(found, one)
+    version = seen[4]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for label, state, verdict, key in DECISIONS:
+            st.button(
+                label, key=f"decide_{state}_{verdict}_{version}", shortcut=key, on_click=_clicked,
+                args=(seen, state, verdict), disabled=(state, verdict) == (one.triage.state, one.triage.verdict),
+                help=glossary.RESOLVE if state == "resolved" else None,
+            )  # fmt: skip
+
+
+def _note_and_snooze(found: Drift, one: Listed, principal: Principal) -> None:
     seen = _seen(found, one)
     thing, version = _thing(seen), seen[4]
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.text_input(
             "Note", draft(thing, NOTE, one.triage.note), key=f"{NOTE}_{version}", max_chars=LONGEST_NOTE, width=420,
-            placeholder="Why; kept in the history", on_change=keep, args=(thing, NOTE, f"{NOTE}_{version}"),
+            placeholder="Why, before deciding; kept in history", on_change=keep,
+            args=(thing, NOTE, f"{NOTE}_{version}"),
         )  # fmt: skip
         st.text_input(
             "Owner", draft(thing, OWNER, one.triage.owner or principal.name), key=f"{OWNER}_{version}", width=200,
@@ -114,13 +131,6 @@ def _decide(found: Drift, one: Listed, principal: Principal) -> None:
             "Save note and owner", key=f"decide_note_{version}", on_click=_clicked,
             args=(seen, one.triage.state, one.triage.verdict), help=glossary.NOTE_ALONE,
         )  # fmt: skip
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for label, state, verdict, key in DECISIONS:
-            st.button(
-                label, key=f"decide_{state}_{verdict}_{version}", shortcut=key, on_click=_clicked,
-                args=(seen, state, verdict), disabled=(state, verdict) == (one.triage.state, one.triage.verdict),
-                help=glossary.RESOLVE if state == "resolved" else None,
-            )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.selectbox(
             "Snooze for", SNOOZES, list(SNOOZES).index(draft(thing, DAYS, 7)), format_func=SNOOZES.__getitem__,
@@ -165,15 +175,20 @@ def _undo(seen: Seen, before: Triage) -> None:
     org, one, threshold, request, version = seen
     back = replace(one, triage=replace(one.triage, snoozed_until=before.snoozed_until))
     again = (org, back, threshold, request, version)
-    _tell(seen, decide(again, before.state, before.verdict, note=before.note, owner=before.owner))
+    outcome = decide(again, before.state, before.verdict, note=before.note, owner=before.owner)
+    same = (one.triage.state, one.triage.verdict) == (before.state, before.verdict)
+    undone = "Note and owner" if same else one.triage.state.capitalize()
+    if outcome.kind == "applied":
+        outcome = replace(outcome, sentence=f"{undone}: undone.")
+    _tell(seen, outcome, undoable=False)
 
 
-def _tell(seen: Seen, outcome: Outcome[TriageEntry]) -> None:
+def _tell(seen: Seen, outcome: Outcome[TriageEntry], *, undoable: bool = True) -> None:
     before = st.session_state.get(TOLD)
     # a second click of the same decision does not hide that the first one worked
     if outcome.kind == "already" and before is not None and before[0] == seen[1].fingerprint:
         return
-    st.session_state[TOLD] = (seen[1].fingerprint, outcome, seen[1].triage)
+    st.session_state[TOLD] = (seen[1].fingerprint, outcome, seen[1].triage if undoable else None)
 
 
 def decide(
@@ -217,19 +232,39 @@ def _decides(found: Drift, principal: Principal) -> bool:
     return principal.may("operator") and found.kept.triage and may_write()
 
 
-def told(found: Drift, one: Listed, principal: Principal) -> None:
-    """What became of the last decision, and a way back from it while it is the last.
-
-    Beside the way to the next one, because a key decides wherever the page was scrolled to.
-    """
+def _last(one: Listed) -> tuple[Outcome[TriageEntry] | None, Triage | None]:
+    """What became of the last decision about an alert, and what stood before it, where that can be brought back."""
     fingerprint, outcome, before = st.session_state.get(TOLD, (None, None, None))
-    if outcome is None or fingerprint != one.fingerprint:
-        return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        undoable = _decides(found, principal) and outcome.kind == "applied" and one.triage.version == before.version + 1
-        show_outcome(outcome, width=240 if undoable else "stretch")
+    return (outcome, before) if fingerprint == one.fingerprint else (None, None)
+
+
+def _made(found: Drift, one: Listed) -> None:
+    """That a decision was saved or undone, and a way back from it while it is the last; an undo has none.
+
+    Beside the way to the next one, because a key decides wherever the page was scrolled to. The line is as high before
+    anything is told, so that no button moves away below the mouse, and no wider, so that it stays one line.
+    """
+    outcome, before = _last(one)
+    is_told = outcome is not None and outcome.kind in MADE
+    width = WIDE if is_told else SLIM
+    with st.container(
+        height=ROOM, width=width, border=False, horizontal=True, gap="small", vertical_alignment="center"
+    ):
+        if outcome is None or not is_told:
+            st.text("", width="content")
+            return
+        undoable = before is not None and outcome.kind == "applied" and one.triage.version == before.version + 1
+        show_outcome(outcome, width=130 if undoable else "stretch")
         if undoable:
             st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), before))
+
+
+def told(one: Listed) -> None:
+    """Why the last decision was not made, and who was faster."""
+    outcome, _ = _last(one)
+    if outcome is None or outcome.kind in MADE:
+        return
+    show_outcome(outcome)
     last = outcome.last
     if last is not None:
         st.text(f"{_line(last)}, {last.changed_at:%-d %b %Y %H:%M:%S} UTC")
@@ -239,44 +274,3 @@ def _line(entry: TriageEntry) -> str:
     old, new = (SPOKEN.get(state, state) for state in (entry.old_state, entry.new_state))
     verdict = f", {VERDICTS[entry.verdict]}" if entry.verdict in VERDICTS else ""
     return f"{old} → {new}{verdict} by {entry.actor}"
-
-
-def _history(found: Drift, one: Listed) -> None:
-    if not one.triage.version or not found.kept.triage:
-        return
-    with store().reading(found.scope.reach, LIST, name="triage history") as snapshot:
-        entries = history(snapshot, found.scope.org or "", one.fingerprint)
-    rows = pd.DataFrame(
-        {
-            "when": [entry.changed_at for entry in entries],
-            "change": [_change(entry) for entry in entries],
-            "by": [entry.actor for entry in entries],
-            "owner": [entry.owner or "" for entry in entries],
-            "note": [entry.note for entry in entries],
-            "until": [entry.snoozed_until for entry in entries],
-            "threshold": [entry.threshold for entry in entries],
-        }
-    ).astype({"when": "datetime64[us, UTC]", "until": "datetime64[us, UTC]"})
-    if rows["until"].isna().all():
-        rows = rows.drop(columns="until")
-    moment = "D MMM YYYY, HH:mm"
-    st.dataframe(
-        rows,
-        hide_index=True,
-        key="triage_history",
-        column_config={
-            "when": st.column_config.DatetimeColumn("When (UTC)", format=moment, timezone="UTC", width=140),
-            "change": st.column_config.TextColumn("Change", width=290),
-            "by": st.column_config.TextColumn("By", width=120),
-            "owner": st.column_config.TextColumn("Owner", width=120),
-            "note": st.column_config.TextColumn("Note", width=300),
-            "until": st.column_config.DatetimeColumn("Until (UTC)", format=moment, timezone="UTC"),
-            "threshold": st.column_config.NumberColumn("Threshold", format="%.2f", width=80),
-        },
-    )
-
-
-def _change(entry: TriageEntry) -> str:
-    new: State = SPOKEN.get(entry.new_state, entry.new_state)  # type: ignore[arg-type]
-    verdict = f": {VERDICTS[entry.verdict]}" if entry.verdict in VERDICTS else ""
-    return f"{SIGNS.get(new, MISSING)}{verdict}"

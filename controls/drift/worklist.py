@@ -12,6 +12,7 @@ from charts.look import DISPUTED
 from controls import glossary
 from controls.address import say
 from controls.drift import filters, messages
+from controls.grid import grid
 from controls.links import clicked
 from controls.loading import store
 from controls.messages import MISSING, counted, number
@@ -19,6 +20,7 @@ from controls.opening import choose_to_open
 from queries.drift.observed import Excerpts
 from queries.engine import LIST
 from queries.scope import isolated
+from reports.disputes import Disputes
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.column_types import ColumnConfig
@@ -91,7 +93,7 @@ def worklist(found: Drift) -> None:
     ).astype({"arose": "datetime64[us, UTC]"})
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption(
-            f"{counted(len(found.listed), 'alert')}, the most harmful first"
+            f"{counted(len(found.listed), 'alert')}{_in_disputes(found.listed)}, the most harmful first"
             + (f": {number((page - 1) * PAGE + 1)} to {number((page - 1) * PAGE + len(rows))}." if pages > 1 else ".")
             + f" Chosen among the {number(len(found.every))} most severe of {number(found.total)}."
             * bool(found.left_out),
@@ -102,7 +104,7 @@ def worklist(found: Drift) -> None:
             st.button("Open the first", key="next_alert", shortcut="N", on_click=open_alert, args=(first,))
         told = zip(fingerprints, conflicts, older, strict=True)
         choose_to_open("choose_alert", "an alert", {name: f"{words}: {text}" for name, words, text in told}, open_alert)
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         key=f"worklist_{page}",
@@ -157,6 +159,14 @@ def neighbours(found: Drift, one: Listed | None) -> tuple[str | None, str | None
     return keys[before - 1][1] if before else None, keys[after][1] if after < len(keys) else None
 
 
+def _in_disputes(listed: tuple[Listed, ...]) -> str:
+    """How many disputes the alerts are, as reports count them, where they are fewer."""
+    disputes = Disputes()
+    for one in listed:
+        disputes.add("", one.older.id, one.newer.id)
+    return f" in {counted(disputes.count, 'dispute')}" if disputes.count < len(listed) else ""
+
+
 def _bar(label: str, explained: str) -> ColumnConfig:
     return st.column_config.ProgressColumn(
         label, width=90, format="%.3g", min_value=0, max_value=100, help=explained, color=DISPUTED
@@ -165,7 +175,7 @@ def _bar(label: str, explained: str) -> ColumnConfig:
 
 def _turned(key: str) -> None:
     page = st.session_state[key]
-    say(page=None if page == 1 else str(page))
+    say(page=None if page == 1 else str(page), alert=None)  # which has no row on this one
 
 
 def _clicked(fingerprints: tuple[str, ...]) -> None:
@@ -175,8 +185,8 @@ def _clicked(fingerprints: tuple[str, ...]) -> None:
 
 def _texts(found: Drift, rows: tuple[Listed, ...]) -> dict[tuple[str, int], TextRow]:
     places = {(_side(one, side).id, _begin(one, side)) for one in rows for side in ("older", "newer")}
-    with store().reading(found.scope.reach, LIST, name="worklist") as snapshot:
-        return Excerpts(found.scope, tuple(sorted(places)), SNIPPET).ask(snapshot)
+    excerpts = Excerpts(found.scope, tuple(sorted(places)), SNIPPET)
+    return store().once(found.scope.reach, LIST, excerpts.ask, name="worklist")
 
 
 def _side(one: Listed, side: str) -> Origin:

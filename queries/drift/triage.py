@@ -170,6 +170,24 @@ class Verdicts:
 
 
 @dataclass(frozen=True)
+class DecidedAlerts:
+    """The alerts of an organization that someone dismissed, or resolved for one side."""
+
+    org_id: str
+
+    def statement(self) -> Select[Any]:
+        """By the same rule of what was dismissed as Overview's."""
+        decided = table.c.state.in_(("resolved", "false_positive"))
+        return select(table.c.fingerprint, is_dismissed(), table.c.verdict).where(
+            table.c.org_id == self.org_id, decided
+        )
+
+    def ask(self, connection: Connection) -> dict[str, tuple[bool, str | None]]:
+        """(dismissed, the side that is right) by fingerprint."""
+        return {name: (dismissed, verdict) for name, dismissed, verdict in connection.execute(self.statement())}
+
+
+@dataclass(frozen=True)
 class NewAlertsRow:
     """One organization's contradictions as its last passes kept them: all but those dismissed, and the new ones."""
 

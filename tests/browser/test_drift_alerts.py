@@ -89,7 +89,7 @@ def bare(text: str) -> str:
 
 def searched(visit: Visit) -> Page:
     """The page once the search is over; a worker starts with the first one. An open alert folds the figures."""
-    expect(visit.page.get_by_text("compared, inside each project")).to_be_visible(timeout=90_000)
+    expect(visit.page.get_by_text("UTC, inside each project")).to_be_visible(timeout=90_000)
     return visit.settled()
 
 
@@ -145,7 +145,7 @@ def test_triage_by_keyboard_and_after_a_reload(
     expect(page).to_have_url(re.compile(second))
     visit.settled()
     page.keyboard.press("f")
-    expect(page.get_by_text("not in the list as filtered")).to_be_visible()
+    expect(page.get_by_text("left out of list and files, as filtered")).to_be_visible()
     assert state(keeper, second) == ("false_positive", 1)
     visit.settled()
     page.keyboard.press("p")
@@ -163,23 +163,24 @@ def test_triage_by_keyboard_and_after_a_reload(
 
 
 def in_sight(page: Page) -> list[bool]:
-    """Whether the way on from an alert and both its statements lie inside the window."""
+    """Whether the way on from an alert, both its statements and the last decision below them lie in the window."""
     page.wait_for_timeout(500)  # the list shrinks, and what stands below it follows
-    seen = (page.get_by_text(re.compile(r"alert \d+ of \d+")), *page.locator(STATEMENT).all())
+    last = page.get_by_role("button", name="Resolve: both, in their scope")
+    seen = (page.get_by_text(re.compile(r"alert \d+ of \d+")), *page.locator(STATEMENT).all(), last)
     boxes = [each.bounding_box() for each in seen]
     height = page.evaluate("innerHeight")
     return [box is not None and box["y"] >= 0 and box["y"] + box["height"] <= height for box in boxes]
 
 
-@pytest.mark.parametrize(("width", "statements"), [(1400, 2), (900, 1)])  # in a narrow window one below the other
+@pytest.mark.parametrize(("width", "seen"), [(1400, 4), (900, 2)])  # in a narrow window one statement below the other
 def test_an_alert_is_opened_in_sight_and_closed_with_its_filters(
-    browser: Browser, server: AppServer, prints: dict[str, tuple[str, ...]], width: int, statements: int
+    browser: Browser, server: AppServer, prints: dict[str, tuple[str, ...]], width: int, seen: int
 ) -> None:
     """By a click in the table wherever that stands, by a key and by a link; the filters stay in the address."""
     context = browser.new_context(viewport={"width": width, "height": 800})
     visit = Visit(context)
     page = opened(visit, f"{server.url}/drift_alerts?org=org_a&sev=5&state=new,acknowledged,resolved,false_positive")
-    table, sight = page.get_by_test_id("stDataFrame").first, [True] * (1 + statements)
+    table, sight = page.get_by_test_id("stDataFrame").first, [True] * seen
     for top in (500, 350, 200, 60):  # pixels from the window's top to the table's
         table.evaluate(
             "(table, top) => document.querySelector('[data-testid=stMain]')"

@@ -143,6 +143,27 @@ def test_verdicts_make_the_precision_curve(drift_page: Show, owner: Owner) -> No
     assert "75% confirmed (53%–89%, n = 20)" in json.dumps(curve, ensure_ascii=False)
 
 
+def test_too_few_verdicts_are_counted_and_not_drawn(drift_page: Show, owner: Owner) -> None:
+    """Nine at a threshold of 0.5; a tenth makes a curve."""
+
+    def judge(first: int, last: int) -> None:
+        owner.execute(
+            """insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by, found_up_to)
+               select 'org_a', 'p' || n, 'false_positive', 'me', 1 from generate_series(%s::int, %s::int) n""",
+            (first, last),
+        )
+
+    judge(1, 9)
+    told = "How often alerts are confirmed is drawn from 10 verdicts on: 9 so far."
+    test = drift_page(org="org_a")
+    assert told in [caption.value for caption in test.caption]
+    assert len(test.get("plotly_chart")) == 1
+    judge(10, 10)
+    test = drift_page(org="org_a")
+    assert told not in [caption.value for caption in test.caption]
+    assert len(test.get("plotly_chart")) == 2
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [

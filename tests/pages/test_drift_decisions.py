@@ -14,10 +14,11 @@ from queries.drift.opposing import digest
 from queries.errors import StoreError
 from queries.scope import Reach
 from ranking import DEFAULT_PAIRS
-from tests.drift_store import RETRIES
+from tests.drift_store import PORTS, RETRIES
 from tests.jobs.test_worker import until
 from tests.pages.application import application
 from tests.pages.drift_page import figures, press, worst
+from tests.scopes import add_observation
 
 if TYPE_CHECKING:
     import psycopg
@@ -43,6 +44,10 @@ def test_an_alert_is_opened_decided_and_leaves_the_list(drift_page: Show, store:
     press(test, "Resolve: newer is right")
     assert [told.value for told in test.success] == ["Saved."]
     assert figures(test)["Listed"] == ("2", "of 3")
+    captions = [line.value for line in test.caption]
+    assert "left out of list and files, as filtered" in captions
+    assert any("Each file holds 2 alerts: every one that is listed with both" in line for line in captions)
+    assert any("decisions as of now" in line.value for line in test.markdown)
     assert any("✓ resolved · the newer is right" in line.value for line in test.text)
     stored = owner.execute("select state, verdict, version, note, found_up_to from rankscope.drift_triage").fetchall()
     assert stored == [("resolved", "newer", 1, "![x](http://127.0.0.1:9/beacon)", 1.0)]
@@ -66,9 +71,18 @@ def test_a_decision_is_undone_with_its_note(drift_page: Show, store: Store, owne
     assert owner.execute(kept).fetchall() == [("false_positive", None, 2, "asked the team")]
     press(test, "Undo")
     assert owner.execute(kept).fetchall() == [("acknowledged", None, 3, "asked the team")]
-    assert [told.value for told in test.success] == ["Saved."]
-    owner.execute("update rankscope.drift_triage set version = 4, state = 'investigating', changed_by = 'pia'")
+    assert [told.value for told in test.success] == ["False positive: undone."]
+    assert "Undo" not in [button.label for button in test.button]
+    press(test, "Save note and owner")
+    owner.execute("update rankscope.drift_triage set version = 5, state = 'investigating', changed_by = 'pia'")
     assert "Undo" not in [button.label for button in test.run().button]  # someone else decided since
+
+
+def test_pairs_that_share_an_observation_are_listed_as_one_dispute(drift_page: Show, owner: Owner) -> None:
+    add_observation(owner, "org_a", "third port", PORTS[0].replace("8080", "7070"), "api", agent_id="agent-third")
+    test = drift_page(org="org_a")
+    until(lambda: figures(test.run()).get("Listed") == ("5", "of 5"), limit=60)
+    assert "5 alerts in 3 disputes, the most harmful first." in [line.value for line in test.caption]
 
 
 def test_whoever_was_slower_is_told_who_was_faster(drift_page: Show, store: Store, owner: Owner) -> None:

@@ -62,7 +62,7 @@ def test_counts_are_of_all_and_the_list_says_of_how_many(page: AppTest) -> None:
     strip = next(line.value for line in page.markdown if "compared" in line.value)
     assert "the 2 most severe of 5 alerts are here" in strip
     said = " ".join(line.value for line in page.caption)
-    assert "2 alerts, the most harmful first. Chosen among the 2 most severe of 5." in said
+    assert "2 alerts in 1 dispute, the most harmful first. Chosen among the 2 most severe of 5." in said
     listed = next(frame.value for frame in page.dataframe if "harm" in frame.value)
     whole = {one.fingerprint: one for one in every}
     for name, severity in zip(listed["fingerprint"], listed["severity"], strict=True):
