@@ -62,13 +62,22 @@ def around_the_switch(weeks: pd.DataFrame, switched: str, title: str) -> go.Figu
             customdata=weeks[["sessions", "accepted"]],
             hovertemplate="week from %{x|%-d %b}: %{y:.3g} % accepted<br>%{customdata[1]} of %{customdata[0]} sessions"
             "<extra></extra>",
+            showlegend=False,
         )
     )
+    for when, on in zip(("before the switch", "after it"), weeks["on"].iloc[[0, -1]], strict=True):
+        figure.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=f"{when}: {'on' if on else 'off'}",
+            marker={"size": 9, "color": NEUTRAL, "symbol": "circle" if on else "circle-open"},
+        )
     figure.add_vline(x=switched, line={"width": 1, "dash": "dot", "color": NEUTRAL})
     figure.add_annotation(
         x=switched, y=1, yref="paper", text="switched", showarrow=False, xanchor="left", yanchor="top"
     )
     figure = finish(figure, title, height=230)
     figure.update_xaxes(tickformat="%-d %b", fixedrange=True)
-    figure.update_yaxes(title="accepted, %", range=[0, 100], fixedrange=True)
+    figure.update_yaxes(title="accepted, %", range=[0, 104], tickvals=[0, 50, 100], fixedrange=True)
     return figure

@@ -16,6 +16,7 @@ from controls.flags import messages as flag_messages
 from controls.flags.confirm import Staged, confirm, show_outcomes
 from controls.flags.preview import previews, show_previews
 from controls.flags.states import stale_overrides, table
+from controls.grid import grid
 from controls.knobs import Knob
 from controls.loading import may_write
 from queries.flags.registry import DEFAULT_STALE, FLAGS, NAMES, STATES, as_state, known_flag
@@ -32,7 +33,9 @@ MOST = 25  # organizations of one change: each is previewed, confirmed by name a
 WINDOWS = ("7d", "30d")
 LONGEST_STALE = range(1, 3651)
 FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
-NEW = Knob("state", "New state", STATES, "")  # none is proposed; not "to", which is the last day of a window
+NEW = Knob(
+    "state", "New state", STATES, "", glossary.FLAG_STATES
+)  # none is proposed; not "to", which is the last day of a window
 WINDOW = Knob("days", "Preview on the last", WINDOWS, "7d")
 STALE, STALE_LABEL = "stale", "Stale after days"
 
@@ -96,7 +99,7 @@ def matrix(found: list[Organization], *, choosing: bool) -> None:
     if choosing:
         follow(key, [ids.index(org) for org in _named() if org in ids][:MOST])
     choice = {"on_select": _rows_chosen(key, ids), "selection_mode": "multi-row"} if choosing else {}
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         key=key,
@@ -112,12 +115,12 @@ def matrix(found: list[Organization], *, choosing: bool) -> None:
             "others": st.column_config.TextColumn("Other keys (read-only)", width=170),
             "id": st.column_config.TextColumn("Id", width=110),
         },
-        **choice,  # type: ignore[call-overload]
+        **choice,
     )
     stale = stale_overrides(found)
     if not stale.empty:
         with st.expander(f"{messages.counted(len(stale), 'stale override')}, with the reason"):
-            st.dataframe(stale, hide_index=True, key="stale_overrides")
+            grid(stale, hide_index=True, key="stale_overrides")
     others = {org.id: org.others for org in found if org.others}
     if others:
         with st.expander("Keys that Rankscope does not know: shown, never changed"):
@@ -137,7 +140,7 @@ def change(found: list[Organization], view: View) -> None:
     targets = _targets(found)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         flag = FLAG.draw(st.segmented_control, required=True)
-        NEW.draw(st.segmented_control, format_func=lambda state: f"{state}: {known_flag(flag).effect(state)}")
+        NEW.draw(st.segmented_control, format_func=lambda state: known_flag(flag).choice(state))
         days = int(WINDOW.draw(st.segmented_control, required=True).removesuffix("d"))
     known = known_flag(flag)
     if NEW.understood is None:

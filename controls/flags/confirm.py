@@ -16,7 +16,7 @@ from controls.loading import store
 from queries.flags.change import LONGEST_REASON, SetFlag, is_outside
 from queries.flags.registry import known_flag
 from queries.once import Outcome, settle
-from queries.scope import Reach, is_storable
+from queries.scope import Reach, is_storable, marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +43,7 @@ class Staged:
     request_id: UUID
     preview: Mapping[str, Any] | None = None
     reverts_id: int | None = None
+    unused: bool = False  # nothing was retrieved under the state that is left
 
     @property
     def aim(self) -> tuple[str, str, State]:
@@ -103,8 +104,11 @@ def confirm(staged: list[Staged], days: int) -> None:
         for each in staged:
             known = known_flag(each.flag)
             st.text(
-                f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
-                f"{known.effect(each.seen)} → {known.effect(each.new)}\n{in_a_line(each.preview)}"
+                marked(
+                    f"{each.name} · {each.org_id}\n{each.flag}: {each.seen} → {each.new}\n"
+                    f"{known.effect(each.seen)} → {known.effect(each.new)}\n"
+                    f"{in_a_line(each.preview, days, unused=each.unused)}"
+                )
             )
     judge(staged[0].flag, staged[0].new, {each.org_id: each.preview for each in staged}, days)
     with st.form("confirm_flags", border=False):
@@ -122,6 +126,8 @@ def confirm(staged: list[Staged], days: int) -> None:
     made = send(staged, reason)
     if all(told.kind in MADE for told in made.outcomes):
         say(state=None)  # nothing is proposed any more
+        if staged[0].reverts_id is not None and (entry := made.outcomes[0].entry) is not None:
+            say(change=str(entry.id))  # the one that stands, in the place of the one it took back
     st.rerun()
 
 
@@ -159,10 +165,10 @@ def show_outcomes() -> None:
         return
     for number, (each, told) in enumerate(zip(sent.staged, sent.told(), strict=True)):
         with st.container(border=len(sent.staged) > 1):
-            st.text(f"{each.name} · {each.flag}: {each.seen} → {each.new}")
+            st.text(marked(f"{each.name} · {each.flag}: {each.seen} → {each.new}"))
             show_outcome(told)
             if told.entry is not None:
-                st.text(_written(told.entry))
+                st.text(marked(_written(told.entry)))
                 st.button(
                     "Show it in the history, to revert it or send its link", key=f"show_{number}", type="tertiary",
                     icon=":material/history:", on_click=say, kwargs={"change": str(told.entry.id)},

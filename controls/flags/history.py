@@ -16,14 +16,15 @@ from controls.choosing import follow
 from controls.exports import Export, download_buttons
 from controls.flags import messages as flag_messages
 from controls.flags.confirm import Staged, confirm
-from controls.flags.preview import foresee, in_figures
+from controls.flags.preview import foresee, in_figures, last_days
+from controls.grid import grid
 from controls.knobs import Knob
 from controls.loading import ask_now, may_write, realised_flips
 from controls.opening import choose_to_open
 from queries.errors import StoreError
 from queries.flags.history import PAGE, FileCut, FlagHistory, OpenedChange
 from queries.flags.registry import NAMES, as_state, known_flag
-from queries.scope import Reach, Scope, is_storable
+from queries.scope import Reach, Scope, is_storable, marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,13 +93,13 @@ def _table(shown: pd.DataFrame) -> None:
         {
             "at": shown["changed_at"],
             "organization": shown["name"],
+            "flag": shown["flag"],
             "change": shown["old"] + " → " + shown["new"],
             "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
             "reason": shown["reason"].str.slice(0, 300),
             "actor": shown["actor"],
             "note": [_note(*each) for each in zip(shown["reverts_id"], shown["reverted_by"], strict=True)],
             "id": shown["id"],
-            "flag": shown["flag"],
         }
     )
     labels = {
@@ -111,7 +112,7 @@ def _table(shown: pd.DataFrame) -> None:
     key = f"flag_changes_{ids[0]}_{len(ids)}"
     opened = _id("change")
     follow(key, [] if opened is None or opened not in ids else [ids.index(opened)])
-    st.dataframe(
+    grid(
         lines,
         hide_index=True,
         key=key,
@@ -119,14 +120,14 @@ def _table(shown: pd.DataFrame) -> None:
         selection_mode="single-row",
         column_config={
             "at": st.column_config.DatetimeColumn("When (UTC)", width=140, format="YYYY-MM-DD HH:mm:ss"),
-            "organization": st.column_config.TextColumn("Organization", width=135),
-            "change": st.column_config.TextColumn("Old → new", width=95),
-            "means": st.column_config.TextColumn("Means", width=110),
-            "reason": st.column_config.TextColumn("Reason", width=330),
+            "organization": st.column_config.TextColumn("Organization", width=125),
+            "flag": st.column_config.TextColumn("Flag", width=190),
+            "change": st.column_config.TextColumn("Old → new", width=90),
+            "means": st.column_config.TextColumn("Means", width=100),
+            "reason": st.column_config.TextColumn("Reason", width=165),
             "actor": st.column_config.TextColumn("By", width=85),
             "note": st.column_config.TextColumn("Note", width=105),
             "id": st.column_config.NumberColumn("Change", width=65, format="%d"),
-            "flag": st.column_config.TextColumn("Flag", width=190),
         },
     )
 
@@ -162,26 +163,44 @@ def _opened(view: View) -> None:
         flag_messages.unknown_change()
         return
     entry: dict[str, Any] = {str(name): None if pd.isna(value) else value for name, value in found[0].items()}
+    newest = entry["next_at"] is None and entry["reverted_by"] is None
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.subheader(f"Change {entry['id']}")
+        changing = view.principal.may("operator") and may_write()
+        if changing and newest and st.button("Revert this change", key="revert", icon=":material/undo:"):
+            _revert(view, entry)
         st.button("Close", key="close_change", type="tertiary", icon=":material/close:", on_click=_close)
     st.text(
-        f"{entry['name']} · {entry['org_id']}\n{entry['flag']}: {entry['old']} → {entry['new']}\n"
-        f"{entry['changed_at']:%-d %b %Y %H:%M:%S} UTC by {entry['actor']}, from {entry['source']}\n"
-        f"Reason: {entry['reason']}"
+        marked(
+            f"{entry['name']} · {entry['org_id']}\n{entry['flag']}: {entry['old']} → {entry['new']}\n"
+            f"{entry['changed_at']:%-d %b %Y %H:%M:%S} UTC by {entry['actor']}, from {entry['source']}\n"
+            f"Reason: {entry['reason']}"
+        )
     )
     if said := _note(entry["reverts_id"] or pd.NA, entry["reverted_by"] or pd.NA):
         st.text(said.capitalize())
+    if changing and not newest and entry["reverted_by"] is None:
+        st.caption("It cannot be reverted: the flag was changed again since.")
     _predicted_and_realised(entry)
-    newest = entry["next_at"] is None and entry["reverted_by"] is None
-    if view.principal.may("operator") and may_write():
-        if not newest and entry["reverted_by"] is None:
-            st.caption("It cannot be reverted: the flag was changed again since.")
-        elif newest and st.button("Revert this change", key="revert", icon=":material/undo:"):
-            way = (entry["new"], entry["old"])
-            told = foresee(view.principal.reach, entry["org_id"], entry["flag"], way, REVERT_DAYS)
-            back = (entry["org_id"], entry["name"], entry["flag"], *way, uuid4(), told.figures, int(entry["id"]))
-            confirm([Staged(*back)], REVERT_DAYS)
+
+
+def _revert(view: View, entry: dict[str, Any]) -> None:
+    """Ask for the way back, with what it would do."""
+    way = (entry["new"], entry["old"])
+    told = foresee(view.principal.reach, entry["org_id"], entry["flag"], way, REVERT_DAYS)
+    back = (entry["org_id"], entry["name"], entry["flag"], *way, uuid4(), told.figures, int(entry["id"]))
+    confirm([Staged(*back, unused=_nothing_since(view, entry))], REVERT_DAYS)
+
+
+def _nothing_since(view: View, entry: dict[str, Any]) -> bool:
+    """Whether no retrieval was logged since the change, as far as the log can be read."""
+    today = last_days(view.principal.reach, 1, entry["org_id"])
+    since = Scope(Reach((entry["org_id"],)), entry["changed_at"].to_pydatetime(), today.until, entry["org_id"])
+    try:
+        came = realised_flips(since, entry["flag"], entry["old"], entry["new"])
+    except StoreError:
+        return False
+    return came is not None and not came.logged
 
 
 def _predicted_and_realised(entry: dict[str, Any]) -> None:
@@ -199,7 +218,7 @@ def _predicted_and_realised(entry: dict[str, Any]) -> None:
             st.caption(f"What came of it cannot be shown: {error.sentence}")
     figures = None if came is None else vars(came)
     rows = [{"what": "Predicted", **in_figures(predicted)}, {"what": "Realised", **in_figures(figures)}]
-    st.dataframe(
+    grid(
         pd.DataFrame(rows),
         hide_index=True,
         key="predicted_realised",

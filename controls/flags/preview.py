@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from analysis.corroboration.shadow import gates_of_ranks
+from analysis.corroboration.shadow import GATES, gates_of_ranks
 from analysis.replay.sensitivity import SAFE
 from controls import glossary, working
 from controls.corroboration.gates import failure
+from controls.grid import grid
 from controls.loading import flip_preview
 from controls.messages import MISSING, digits, number, percent
 from controls.scope import last_days_address
@@ -33,6 +34,7 @@ FEW = 3  # organizations whose previews a page makes itself; more are the worker
 KEPT = 300  # seconds
 MEANWHILE = "no preview: the flag was changed meanwhile"
 SAME = "means the same: no effect on ranking"
+RESTORES = "nothing was retrieved under the present state yet: going back restores what was ranked until then"
 UNTRIED = "none of these retrievals was made under the present state: the effect of leaving it is unknown"
 
 
@@ -110,7 +112,7 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         }
         for org in orgs
     ]
-    st.dataframe(
+    grid(
         pd.DataFrame(rows),
         hide_index=True,
         key="flag_previews",
@@ -156,15 +158,15 @@ def _say_gates(figures: Mapping[str, Any] | None) -> None:
     found = gates_of_ranks(figures["retrievals"], figures["entered"] + figures["left"], figures["top_changed"])
     failed = [failure(gate) for gate in found if gate.holds is False]
     if failed:
-        st.warning(
-            f"No-go on these days: of the {len(found)} gates that a preview measures, {len(failed)} "
-            f"{'fails' if len(failed) == 1 else 'fail'}: {'; '.join(failed)}. Below are all of them.",
+        st.error(
+            f"No-go on these days: {len(failed)} of the {len(found)} gates that a preview can tell "
+            f"{'fails' if len(failed) == 1 else 'fail'}: {'; '.join(failed)}. All {GATES} are on go or no-go.",
             icon=":material/block:",
         )
     else:
         st.caption(
-            f"The {len(found)} gates that a preview measures hold: enough retrievals, flips, top 5 kept. Who only "
-            "repeats or is disputed among the boosted decides."
+            f"The {len(found)} gates that a preview can tell hold: enough retrievals, flips, top 5 kept. Who only "
+            f"repeats or is disputed among the boosted decides: all {GATES} are on go or no-go."
         )
 
 
@@ -214,11 +216,15 @@ def note(figures: Mapping[str, Any] | None) -> str:
     return "; ".join(f"{number(count)} not replayed: {reason}" for reason, count in figures["reasons"] if count)
 
 
-def in_a_line(figures: Mapping[str, Any] | None) -> str:
-    """A preview in one line, for the list that is confirmed."""
+def in_a_line(figures: Mapping[str, Any] | None, days: int, *, unused: bool = False) -> str:
+    """A preview on so many days in one line, for the list that is confirmed.
+
+    ``unused`` is a state that nothing was retrieved under, and that is left for the one before it.
+    """
     told = in_figures(figures)
     if figures is not None and _untried(figures):
-        return f"Preview: {UNTRIED}"
+        return f"Preview: {RESTORES if unused else UNTRIED}"
     if told["per_100"] == MISSING:
         return "Effect on ranking: none, or unknown"
-    return f"Preview: {told['per_100']} flips per 100 retrievals, top 5 changed in {told['top']}"
+    measured = f"{told['per_100']} flips per 100 retrievals, top 5 changed in {told['top']}"
+    return f"Preview on the {told['replayed']} retrievals of the last {days} days: {measured}"

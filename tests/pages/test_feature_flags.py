@@ -85,7 +85,7 @@ class TestChange:
             listed = [line.value for line in test.text]
         assert (
             f"Acme · org_a\n{WEIGHTING}: absent → on\nweighting on (default) → weighting off\n"
-            "Preview: 200 flips per 100 retrievals, top 5 changed in 100 %"
+            "Preview on the 4 of 4 retrievals of the last 7 days: 200 flips per 100 retrievals, top 5 changed in 100 %"
         ) in listed
         assert test.text_area(key="flag_reason").value == ""
         assert live_and_audited(owner) == ("absent", None)
@@ -118,7 +118,7 @@ class TestChange:
         assert told["ORG_G"] == alone["org_g"]
         assert [told[org.upper()]["replayed"] for org in others] == [f"{n} of {n}" for n in range(5)]
         assert told["ORG_C"]["note"] == "nothing was logged in these days: the effect is unknown"
-        assert any("Preview: 200 flips per 100 retrievals" in line for line in listed)
+        assert any("of the last 7 days: 200 flips per 100 retrievals" in line for line in listed)
 
     def test_stopped_previews_leave_the_change_possible(self, address: str, owner: Owner) -> None:
         for letter in "cdef":

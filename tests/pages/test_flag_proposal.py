@@ -47,6 +47,10 @@ class TestNewState:
             assert "review" not in [button.key for button in test.button]
             (said,) = (line.value for line in test.caption if "Choose the new state" in line.value)
             assert said == f"{known_flag(WEIGHTING).description}{now} Choose the new state to see what it would do."
+            assert test.segmented_control("pick_state").options == [
+                "weighting off (flag on)", "weighting on (flag off)", "weighting on, the default (flag absent)"
+            ]  # fmt: skip
+            assert "Off and absent rank alike" in test.segmented_control("pick_state").help
             test.segmented_control("pick_state").set_value("off").run()
             assert test.query_params["state"] == "off"
             assert previewed(test)[-1] == ("absent → off" if targets == ["org_a"] else "on → off")
@@ -101,7 +105,7 @@ class TestGates:
     """Nobody agrees with anybody here, so that a boost changes nothing; four retrievals are too few to say so."""
 
     def gates(self, test: AppTest) -> list[str]:
-        said = [*test.warning, *test.caption]
+        said = [*test.error, *test.warning, *test.caption]
         return [line.value for line in said if "gates" in line.value]
 
     def test_those_that_fail_by_the_preview_stand_there_and_in_the_last_step(self, address: str) -> None:
@@ -109,16 +113,18 @@ class TestGates:
             (there,) = self.gates(opened(test))
             test.button(key="review").click().run()
             assert self.gates(test) == [there] * 2
+            assert there in [line.value for line in test.error]  # as go or no-go itself says it
         assert there.startswith(
-            "No-go on these days: of the 3 gates that a preview measures, 1 fails: retrievals replayed (4, at"
+            "No-go on these days: 1 of the 3 gates that a preview can tell fails: retrievals replayed (4, at"
         )
+        assert there.endswith("All 5 are on go or no-go.")
 
     def test_where_all_of_them_hold_the_others_decide(self, address: str, owner: Owner) -> None:
         ids = [id_ for (id_,) in owner.execute("select id from observations where org_id = 'org_a'").fetchall()]
         add_weighed(owner, "org_a", ids, 50, hours_ago=13)
         with application(address, target="org_a", flag=BOOST, state="on") as test:
             (there,) = self.gates(opened(test))
-        assert there.startswith("The 3 gates that a preview measures hold")
+        assert there.startswith("The 3 gates that a preview can tell hold")
 
     @pytest.mark.parametrize("asked", [{"flag": BOOST, "state": "off"}, {"flag": WEIGHTING, "state": "on"}])
     def test_no_other_change_has_them(self, address: str, asked: dict[str, str]) -> None:

@@ -1,0 +1,63 @@
+"""A change taken back from its own page: where that is offered, and what it says first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from controls.flags.preview import RESTORES, UNTRIED
+from tests.pages.application import application
+from tests.pages.flags_page import opened
+from tests.queries.flags.flag_store import BOOST
+
+if TYPE_CHECKING:
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    Owner = psycopg.Connection[Any]
+
+pytestmark = pytest.mark.usefixtures("_flagged", "_writing")
+
+
+def switch_on(owner: Owner, ago: str) -> str:
+    """The boost of Acme, under which nothing in the log was made."""
+    owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}' where id = 'org_a'""")
+    row = owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+           values ('org_a', gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test', now() - %s::interval)
+           returning id""",
+        (BOOST, ago),
+    ).fetchone()
+    assert row
+    return str(row[0])
+
+
+def asked(test: AppTest) -> str:
+    """What the dialog lists."""
+    test.button(key="revert").click().run()
+    assert not test.exception
+    return next(line.value for line in test.text if "\nboost on → " in line.value)
+
+
+def test_right_after_a_change_the_way_back_restores_what_was_ranked(address: str, owner: Owner) -> None:
+    with application(address, change=switch_on(owner, "1 second")) as test:
+        said = asked(opened(test))
+    assert said.endswith(f"Preview: {RESTORES}")
+
+
+def test_a_state_that_retrievals_did_not_obey_has_an_unknown_effect(address: str, owner: Owner) -> None:
+    """All four were logged while it was on, and made without it."""
+    with application(address, change=switch_on(owner, "5 days")) as test:
+        said = asked(opened(test))
+    assert said.endswith(f"Preview: {UNTRIED}")
+
+
+def test_the_way_back_stands_beside_the_heading_and_the_history_names_the_flag(address: str, owner: Owner) -> None:
+    with application(address, change=switch_on(owner, "1 second")) as test:
+        opened(test)
+        keys = [button.key for button in test.button]
+        assert keys.index("revert") == keys.index("close_change") - 1
+        columns = list(test.dataframe[-1].value.columns)
+    assert columns.index("flag") < columns.index("change") < columns.index("reason")
