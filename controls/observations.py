@@ -8,6 +8,7 @@ from uuid import UUID
 import streamlit as st
 
 from controls import address, links, messages
+from controls.grid import grid
 from controls.loading import load
 from controls.messages import counted
 from controls.opening import choose_to_open
@@ -26,8 +27,8 @@ COLUMNS = ("content", "agent_id", "session_id", "project_id", "created_at", "sta
 NUMBERS = ("cosine", "bits")
 
 
-def finder(scope: Scope) -> None:
-    """A box for an id or for words of the text, and what the words found."""
+def finder(scope: Scope) -> bool:
+    """A box for an id or for words of the text, and what the words found; whether any were asked for."""
     words = st.query_params.get("words", "")[:LONGEST_WORDS]
     st.session_state["find"] = words
     st.text_input(
@@ -42,16 +43,17 @@ def finder(scope: Scope) -> None:
         st.caption(
             f"Words are looked for in {'all organizations' if scope.org is None else 'this scope'}, at any time."
         )
-        return
+        return False
     matches = load(WordMatches(scope, words)).frames[0]
     if matches.empty:
         messages.no_match()
-        return
+        return True
     most = (
         f"The newest {MATCHES} that hold" if len(matches) == MATCHES else f"{counted(len(matches), 'observation')} with"
     )
     st.caption(f"{most} all these words.")
     table(matches, "found", {"organization": "Organization"})
+    return True
 
 
 def _asked() -> None:
@@ -62,8 +64,8 @@ def _asked() -> None:
         address.say(observation=None, words=asked)
 
 
-def table(rows: pd.DataFrame, key: str, first: dict[str, str]) -> None:
-    """A table of observations, each opened by its id."""
+def table(rows: pd.DataFrame, key: str, first: dict[str, str], what: str = "an observation") -> None:
+    """A table of observations, each opened by its id; ``what`` one of them is called in the list above it."""
     kept = [name for name in ("open", *first, *COLUMNS) if name == "open" or name in rows.columns]
     shown = rows.assign(open="Open").reset_index(drop=True)
     config: dict[str, Any] = {
@@ -77,12 +79,14 @@ def table(rows: pd.DataFrame, key: str, first: dict[str, str]) -> None:
         "id": st.column_config.TextColumn("Id"),
     }
     for name, label in first.items():
-        if name in NUMBERS:
+        if name == "retrieved":
+            config[name] = st.column_config.NumberColumn(label, width=80, format="localized")
+        elif name in NUMBERS:
             config[name] = st.column_config.NumberColumn(label, format="%.3g")
         else:
             config[name] = st.column_config.TextColumn(label)
-    choose_to_open(f"choose_{key}", "an observation", dict(zip(rows["id"], rows["content"], strict=True)), _open)
-    st.dataframe(shown[kept], hide_index=True, key=key, column_config=config, placeholder=messages.MISSING)
+    choose_to_open(f"choose_{key}", what, dict(zip(rows["id"], rows["content"], strict=True)), _open)
+    grid(shown[kept], hide_index=True, key=key, column_config=config, placeholder=messages.MISSING)
 
 
 def _open(observation: str) -> None:

@@ -6,7 +6,7 @@ from charts.look import QUIET
 from charts.timeline import timeline
 from controls import messages, observations, trust
 from controls.dossier import dossier, happened, span
-from controls.observation import head, lists
+from controls.observation import head, lists, start
 from controls.observation.provenance import provenance
 from controls.view import view
 
@@ -25,7 +25,8 @@ found = None if named is None else dossier(scope, named)
 if found is None:
     if named is not None:
         messages.unknown_observation()
-    observations.finder(scope)
+    if not observations.finder(scope):
+        start.lists(scope)
 else:
     head.text(found, scope)
     trust.strip(head.trust_of(found))

@@ -15,9 +15,11 @@ from queries.overview import DailyRetrievals, Overview
 
 scope = view().scope
 log = shape()
-asked = (Overview(scope, log), Overview(scope.before(), log), DailyRetrievals(scope, log), Features(scope))
+asked = (Overview(scope, log), Overview(scope.before(), log), DailyRetrievals(scope, log))
 answers = load(*asked)
-now, before, daily, features = answers.frames
+now, before, daily = answers.frames
+flags = Features(scope, tuple(summary.listed(now)["org_id"]))
+features = load(flags).frames[0]
 # A figure and a table take longer to build than everything else on the page.
 sums, by_day, rows = kept(
     "overview",
@@ -28,6 +30,7 @@ sums, by_day, rows = kept(
     ),
     answers,
     *asked,
+    flags,
 )
 
 trust.strip(summary.trust_of(now, features, answers.as_of, log, scope))

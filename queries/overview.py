@@ -47,6 +47,7 @@ class OverviewRow:
     accepted: int
     rejected: int
     rework: int
+    unknown_outcome: int
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Overview:
                 *known(logged, "overlap", "block_known", "flips"),
                 *known(logged, "truncated", "repeated", "unusable"),
                 logged.c.newest if read_whole else newest_logged(self.scope),
-                *known(worked, "sessions", "accepted", "rejected", "rework"),
+                *known(worked, "sessions", "accepted", "rejected", "rework", "unknown_outcome"),
             )
             .select_from(orgs)
             .join(stored, stored.c.org_id == orgs.c.id, isouter=True)
@@ -140,8 +141,9 @@ class Overview:
     def _worked(self) -> CTE:
         table = schema.sessions
         by_outcome = [func.count().filter(table.c.outcome == name).label(name) for name in schema.OUTCOMES]
+        unknown = func.count().filter(table.c.outcome.not_in(schema.OUTCOMES)).label("unknown_outcome")
         return (
-            select(table.c.org_id, func.count().label("sessions"), *by_outcome)
+            select(table.c.org_id, func.count().label("sessions"), *by_outcome, unknown)
             .where(self.scope.where(table))
             .group_by(table.c.org_id)
             .cte("worked")

@@ -10,9 +10,10 @@ import streamlit as st
 from controls import glossary
 from controls.figures import WIDE, Figure, in_a_row
 from controls.loading import shape
-from controls.messages import MISSING, counted, number, percent
+from controls.messages import MISSING, counted, number, percent, unknown_outcomes
 from controls.trust import Trust
-from queries.scope import isolated
+from controls.verbatim import verbatim
+from queries.scope import isolated, marked
 
 if TYPE_CHECKING:
     from controls.dossier import Dossier
@@ -40,6 +41,7 @@ def trust_of(found: Dossier) -> Trust:
         degraded.append(f"{counted(int(totals['unranked']), 'retrieval')} without a rank")
     if found.last_pass is None:
         degraded.append("no aggregation pass yet")
+    degraded += unknown_outcomes(totals["unknown_outcome"])
     return Trust(
         as_of=found.as_of,
         newest=None if pd.isna(totals["newest"]) else totals["newest"].to_pydatetime(),
@@ -68,10 +70,10 @@ def text(found: Dossier, scope: Scope) -> None:
     where = " It lies outside the chosen scope." if outside else ""
     st.text(f"{stored} of {whose}{written}.{where} All of its life is shown, whatever the window.")
     if not pd.isna(record["title"]) and record["title"]:
-        st.text(record["title"])
+        st.text(marked(record["title"]))
     content = str(record["content"])
     tall = len(content) > TALL or content.count("\n") > TALL // 100
-    st.code(content, language=None, wrap_lines=True, height=260 if tall else "content")
+    verbatim(content, height=260 if tall else "content")
     if record["characters"] > len(content):
         st.caption(f"The first {number(len(content))} of {number(record['characters'])} characters.")
 

@@ -9,13 +9,16 @@ import pandas as pd
 import streamlit as st
 
 from controls import address, glossary, links, messages, observations
+from controls.grid import grid
 from controls.loading import load
 from controls.messages import MISSING, counted, moved, number
 from controls.opening import choose_to_open
+from controls.verbatim import verbatim
 from queries.errors import OUR_SCHEMA, StoreError
 from queries.observation.near import NEAREST, NearestBySimhash, NearestByVector
 from queries.observation.record import STEPS
 from queries.observation.retrieved import PAGE
+from queries.scope import marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +51,10 @@ def retrievals(found: Dossier) -> None:
         return
     page = rows.head(PAGE)
     outcomes = {name: int(found.totals[name]) for name in ("accepted", "rework", "rejected")}
-    without = int(found.totals["sessions"]) - sum(outcomes.values())
-    mix = " · ".join(f"{number(count)} {name}" for name, count in (*outcomes.items(), ("without outcome", without)))
+    unknown = int(found.totals["unknown_outcome"])
+    without = int(found.totals["sessions"]) - sum(outcomes.values()) - unknown
+    outcomes |= {"without outcome": without} | ({"with an unknown one": unknown} if unknown else {})
+    mix = " · ".join(f"{number(count)} {name}" for name, count in outcomes.items())
     st.caption(f"{counted(total, 'retrieval')} in all. Sessions it was injected into: {mix}.")
     before, after = page["unweighted_rank"] + 1, page["weighted_rank"] + 1
     shown = pd.DataFrame(
@@ -68,7 +73,7 @@ def retrievals(found: Dossier) -> None:
     )
     queries = dict(zip(page["retrieval"], page["query_text"], strict=True))
     choose_to_open("choose_retrieval", "a retrieval", queries, partial(_inspect, str(found.scope.org)))
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         key="retrievals",
@@ -119,7 +124,7 @@ def weight(found: Dossier) -> None:
     breaks = int((steps["previous_weight"].iloc[:-1].to_numpy() != steps["new_weight"].iloc[1:].to_numpy()).sum())
     if breaks:
         st.caption(f":orange[:material/warning: {counted(breaks, 'change')} do not begin where the one before ended.]")
-    st.dataframe(
+    grid(
         pd.DataFrame(
             {
                 "when": steps["recorded_at"],
@@ -165,7 +170,7 @@ def cluster(found: Dossier) -> None:
         return
     first = members.iloc[0]
     sizes = ", ".join(counted(int(first[f"{noun}s"]), noun) for noun in ("member", "agent", "session"))
-    disputed = ", :violet[✕ disputed]" if first["disputed"] else ""
+    disputed = ", :violet[✕ disputed] by that pass, whatever was decided since" if first["disputed"] else ""
     st.caption(f"{sizes}, at most {counted(int(first['diameter']), 'bit')} apart{disputed}.")
     role = [
         " · ".join(
@@ -207,18 +212,18 @@ def _contradiction(place: int, row: pd.Series[Any], org: str) -> None:
     who = [f"the {age} side", *(str(row[name]) for name in ("agent_id", "session_id") if not pd.isna(row[name]))]
     if not pd.isna(row["created_at"]):
         who.append(f"{row['created_at']:%-d %b %Y %H:%M} UTC")
-    st.text(" · ".join(who))
+    st.text(marked(" · ".join(who)))
     if pd.isna(row["content"]):
         st.text("The other observation is no longer stored.")
     else:
-        st.code(row["content"], language=None, wrap_lines=True)
+        verbatim(row["content"])
     evidence = row["evidence"] if isinstance(row["evidence"], list) else []
     quoted = {}
     for where, side in (("here", row["side"]), ("there", age)):
         quoted[where] = ", ".join(f"“{word['text']}”" for word in evidence if word.get("side") == side)
     shows = " · ".join(f"{where} {words}" for where, words in quoted.items() if words)
     if shows:
-        st.text(f"Shown by: {shows}")
+        st.text(marked(f"Shown by: {shows}"))
 
 
 def _to_alert(org: str, fingerprint: str) -> None:

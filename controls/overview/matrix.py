@@ -42,9 +42,10 @@ CHOSEN = {
 }
 PER, PER_MILLE = 100, 1_000
 OPENS = " ›"  # a cell that is a button looks like text
+ROOM = 30 * " "  # on either side: a button of a table is as wide as its words, and so the whole cell is one
 EXPLAINED = (
-    "A click on the words of a cell with a › opens the page behind it. Accepted: against the window before, ≈ where "
-    "chance among so many organizations explains the change. Drift: alerts nobody has looked at, then all per 1 000 "
+    "A click on a cell with a › opens the page behind it. Accepted: against the window before, ≈ where it "
+    "is unclear: among so many organizations it may be chance. Drift: alerts nobody has looked at, then all per 1 000 "
     "observations (‰) but for those dismissed: false positives, and where both hold. Set outside: a flag that other "
     "software set. Outcomes: accepted / rework / rejected, in percent."
 )
@@ -81,12 +82,12 @@ def cells(overview: pd.DataFrame, accepted: Mapping[str, Compared], scope: Scope
 
 
 def as_buttons(cells: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The same with a sign that each leads somewhere."""
-    return {name: [f"{value}{OPENS}" for value in values] for name, values in cells.items()}
+    """The same with a sign that each leads somewhere, and as wide as its cell at least."""
+    return {name: [f"{ROOM}{value}{OPENS}{ROOM}" for value in values] for name, values in cells.items()}
 
 
 def _accepted(found: Compared | None) -> str:
-    """The share and its change as Health words it, as short as a cell: ≈ alone says that chance explains it."""
+    """The share and its change as Health words it, as short as a cell: ≈ alone says that it is unclear."""
     if found is None or found.now is None:
         return MISSING
     told = {"nothing": "", "same": " ="}.get(found.meaning, f" {change(found).removesuffix(MEANINGS['chance'])}")

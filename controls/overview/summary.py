@@ -12,7 +12,8 @@ from analysis.overview import accepted_each, by_day, compared
 from charts.look import UP
 from controls import glossary, messages
 from controls.figures import Figure, in_a_row
-from controls.health.words import change, colour
+from controls.grid import grid
+from controls.health.words import change, colour, unclear
 from controls.links import enter_column
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.overview import matrix
@@ -48,6 +49,7 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
     unreadable = sum(state.malformed is not None for state in _states(features).values())
     if unreadable:
         degraded.append(f"flags of {counted(unreadable, 'organization')} unreadable")
+    degraded += messages.unknown_outcomes(overview["unknown_outcome"].sum())
     totals = {
         name: int(overview[name].sum()) for name in ("retrievals", "complete", "truncated", "repeated", "unusable")
     }
@@ -112,7 +114,7 @@ def table(shown: pd.DataFrame, every: int) -> None:
     if every > len(shown):
         st.caption(f"The {number(len(shown))} most active of {number(every)} organizations; the figures count all.")
     orgs = tuple(shown["id"])
-    st.dataframe(
+    grid(
         shown,
         hide_index=True,
         row_height=38,
@@ -144,12 +146,17 @@ def table(shown: pd.DataFrame, every: int) -> None:
     st.caption(matrix.EXPLAINED)
 
 
+def listed(overview: pd.DataFrame) -> pd.DataFrame:
+    """The most active organizations, as many as the table shows."""
+    return overview.head(SHOWN)
+
+
 def rows(
     overview: pd.DataFrame, before: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope
 ) -> pd.DataFrame:
     """What the table shows: the most active organizations, and what the matrix says of each."""
     accepted = accepted_each(overview, before)
-    overview = overview.head(SHOWN)
+    overview = listed(overview)
     states = _states(features)
 
     def share(part: str, whole: pd.Series[float]) -> pd.Series[float]:
@@ -211,4 +218,4 @@ def _share(now: Totals, then: Totals, part: str, whole: str, share: float = WHOL
         return shown, "no change"
     seen, past = ((round(each[part] * share), round(each[whole] * share)) for each in (now, then))
     told = f"{digits(change, 2, signed=True)} pt"
-    return shown, f"≈ {told}, chance" if is_chance(seen, past) else told
+    return shown, unclear(told) if is_chance(seen, past) else told

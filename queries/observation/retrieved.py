@@ -67,6 +67,7 @@ class TotalsRow:
     accepted: int
     rejected: int
     rework: int
+    unknown_outcome: int
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class RetrievalTotals:
         ranked = and_(each.c.unweighted_rank.is_not(None), each.c.weighted_rank.is_not(None))
         moved = each.c.weighted_rank - each.c.unweighted_rank
         given = func.count(each.c.session_id.distinct())
-        by_outcome = [given.filter(each.c.injected, sessions.c.outcome == name) for name in ("accepted", "rejected")]
+        by_outcome = [given.filter(each.c.injected, sessions.c.outcome == name) for name in schema.OUTCOMES]
         return select(
             func.count(),
             func.coalesce(func.sum(each.c.log_rows), 0),
@@ -99,7 +100,7 @@ class RetrievalTotals:
             func.count().filter(each.c.weighted, moved > 0),
             given.filter(each.c.injected),
             *by_outcome,
-            given.filter(each.c.injected, sessions.c.outcome == "rework"),
+            given.filter(each.c.injected, sessions.c.outcome.not_in(schema.OUTCOMES)),
         ).select_from(each.outerjoin(sessions, _its_session(each, self.scope)))
 
 

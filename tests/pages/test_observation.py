@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,19 +11,19 @@ import pytest
 from tests import sample
 from tests.dossier import OPPOSITE, Planted, plant
 from tests.hostile import TEXTS
-from tests.pages.application import application
+from tests.pages.observation_page import opening
 from tests.scopes import ALIKE, add_observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import psycopg
     from streamlit.testing.v1 import AppTest
 
     from tests.conftest import Cluster
+    from tests.pages.observation_page import Opened
 
     Owner = psycopg.Connection[Any]
-    Opened = Callable[..., AppTest]
 
 UNKNOWN = "No such observation: it does not exist here, or you may not see it."
 
@@ -38,15 +37,7 @@ def planted(owner: Owner) -> Planted:
 @pytest.fixture
 def opened(cluster: Cluster, store_database: str) -> Iterator[Opened]:
     """Open the page at an address."""
-    with ExitStack() as stack:
-
-        def open_(**address: str) -> AppTest:
-            stack.close()
-            test = stack.enter_context(application(cluster.plain_url("dash_read", store_database), **address))
-            test.switch_page("observation.py").run()
-            assert not test.exception
-            return test
-
+    with opening(cluster.plain_url("dash_read", store_database)) as open_:
         yield open_
 
 
@@ -144,7 +135,7 @@ class TestParts:
         captions = " ".join(line.value for line in test.caption)
         assert "From the aggregation pass of" in captions
         assert "3 members, 3 agents, 3 sessions" in captions
-        assert "disputed" in captions
+        assert "✕ disputed] by that pass, whatever was decided since" in captions
 
     def test_the_other_side_of_a_contradiction_verbatim(self, opened: Opened, planted: Planted) -> None:
         test = opened(observation=str(planted.id), part="Contradictions")

@@ -9,6 +9,7 @@ from streamlit.proto.Metric_pb2 import Metric
 from tests import sample
 from tests.pages.application import application
 from tests.pages.health_page import health
+from tests.pages.overview_page import matrix
 from tests.pages.test_health_fleet import add_sessions
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def test_worse_better_and_chance_look_as_they_do_on_health(address: str, owner: 
     expected = {
         "org_a": ("50 %", "-40 pt worse", RED),
         "org_b": ("90 %", "+40 pt better", GREEN),
-        "org_c": ("58 %", "≈ -2 pt, chance", GREY),
+        "org_c": ("58 %", "≈ -2 pt, unclear", GREY),
     }
     for org, told in expected.items():
         with application(address, org=org) as test:
@@ -75,7 +76,7 @@ def test_the_matrix_names_who_got_worse(address: str, owner: Owner) -> None:
     add_sessions(owner, "org_new", 5, 3, 4)
     sample.add_organization(owner, "org_none", "None")
     with application(address) as test:
-        shown = test.run().dataframe[0].value.set_index("id")
+        shown = matrix(test.run())
     assert not test.exception
     assert list(shown.columns[:3]) == ["organization", "open", "accepted"]
     assert shown["accepted"].to_dict() == {
@@ -86,5 +87,5 @@ def test_the_matrix_names_who_got_worse(address: str, owner: Owner) -> None:
         "org_none": "— ›",
     }
     with application(address, org="org_03") as test:
-        alone = test.run().dataframe[0].value.set_index("id")
+        alone = matrix(test.run())
     assert alone["accepted"].to_dict() == {"org_03": "55 % ▼ -20 pt worse ›"}

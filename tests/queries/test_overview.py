@@ -40,7 +40,7 @@ class TestPlanted:
         sample.add_organization(owner, "org_a", "Acme")
         row = one(store)
         assert (row["org_id"], row["name"]) == ("org_a", "Acme")
-        assert list(row.drop(["org_id", "name", "newest"])) == [0] * 18
+        assert list(row.drop(["org_id", "name", "newest"])) == [0] * 19
         assert pd.isna(row["newest"])
 
     def test_counts_of_the_window(self, store: Store, owner: Owner) -> None:
@@ -213,6 +213,9 @@ class TestLists:
         assert names[-1] == "<script>"  # begins with a sign, and before every letter in most orders
         assert list(store.ask(Projects(scope))["id"]) == ["api"]
         assert list(store.ask(Features(scope))["org_id"]) == ["org_a"]
+        every = Scope.of_days(reach, TODAY, TODAY)
+        assert list(store.ask(Features(every, ("org_b", "org_c")))["org_id"]) == ["org_b"]  # org_c is out of reach
+        assert store.ask(Features(every, ())).empty
 
 
 DEEP = '{"a":' * 7000 + "1" + "}" * 7000
@@ -269,7 +272,7 @@ def test_the_plan_of_one_organization_uses_the_index(store: Store, owner: Owner)
     )
     owner.execute("analyze")
     scope = Scope.of_days(EVERYTHING, TODAY - timedelta(days=6), TODAY, "org_7")
-    asked = Overview(scope).statement().compile(store.reader)
+    asked = Overview(scope).statement().compile(store.reader, compile_kwargs={"render_postcompile": True})
     with store.reading(EVERYTHING) as connection:
         plan = "\n".join(row[0] for row in connection.exec_driver_sql(f"explain {asked}", dict(asked.params)))
     assert "logs_recent" in plan
