@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|⟦(?=U\\+)")  # as in queries.scope
 QUIET = {"displayModeBar": False}  # how every chart is drawn: without buttons over it
 UP = "#1B7F79"
 DOWN = "#C8553D"
-DISPUTED = "#7B5EA7"
+DISPUTED = "#9070C2"
 DEGRADED = "#B7860B"
 NEUTRAL = "#7B909A"  # like the four above at least 3 : 1 against both themes' backgrounds
 # Plotly's own are American: the day stands first here, and hours and months keep theirs.
@@ -35,5 +37,9 @@ def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
 
 
 def literal(text: str) -> str:
-    """Tenant text as plotly shows it letter by letter: it would read some tags and entities as markup."""
+    """Tenant text as plotly shows it letter by letter: it would read some tags and entities as markup.
+
+    What would turn the letters unseen stands there by its number, as on the rest of a page.
+    """
+    text = TURNING.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", text)
     return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -79,10 +79,7 @@ def sensitivity(
     if chosen[0] in lambdas and chosen[1] in boosts:
         _ring(figure, lambdas.index(chosen[0]), boosts.index(chosen[1]))
     figure.update_layout(showlegend=False)
-    inside = int((kept >= safe).sum())
-    share = f"{100 * safe:.3g} %"
-    title = f"{inside} of {kept.size} settings keep {share} of the top fives"
-    figure = finish(figure, title, height=HEIGHT)
+    figure = finish(figure, _finding(flips, kept, safe), height=HEIGHT)
     figure.update_layout(hovermode="closest", clickmode="event+select")
     ticks = {"tickmode": "array", "zeroline": False, "fixedrange": True, "showgrid": False}
     figure.update_xaxes(
@@ -101,6 +98,14 @@ def sensitivity(
         range=[-0.55, len(ys) - 0.45],
     )
     return figure
+
+
+def _finding(flips: npt.NDArray[np.float64], kept: npt.NDArray[np.float64], safe: float) -> str:
+    """How many settings mostly keep the top 5; what only repeats the log is counted apart, for it cannot but keep."""
+    same = (flips == 0) & (kept == 1)
+    inside, count = int(((kept >= safe) & ~same).sum()), int(same.sum())
+    told = f"{inside} of {kept.size - count} settings keep {100 * safe:.3g} % of the top fives"
+    return f"{told}, beside {count} that {'changes' if count == 1 else 'change'} nothing" if count else told
 
 
 def _border(inside: npt.NDArray[np.bool_]) -> go.Scatter:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import address
+from controls.grid import grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +24,9 @@ def choose_one(name: str, ids: Sequence[object], rows: Mapping[str, Sequence[Any
     # the key names the rows: a choice by place must not outlive the list it was made in
     key = f"{name}_rows_{hashlib.sha256(repr(texts).encode()).hexdigest()[:16]}"
     follow(key, [texts.index(chosen)] if chosen in texts else [])
-    st.dataframe(
-        pd.DataFrame({"shown": [MARK if text == chosen else "" for text in texts], **rows, "id": list(ids)}),
+    marks = {"shown": [MARK if text == chosen else "" for text in texts]} if chosen in texts else {}
+    grid(
+        pd.DataFrame({**marks, **rows, "id": list(ids)}),
         hide_index=True,
         key=key,
         on_select=partial(_picked, key, name, texts),

@@ -31,6 +31,11 @@ def nothing_yet(meanwhile: str) -> None:
     )
 
 
+def nothing_retrieved() -> None:
+    """A window in which no retrieval found anything that is still stored."""
+    st.info("Nothing that is stored here was retrieved in this window.", icon=":material/search_off:")
+
+
 def nothing_stored() -> None:
     """A scope without any active observation, which no window changes; one that never had any has been told so."""
     if store_state.holds_nothing(view().scope):

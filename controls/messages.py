@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from queries.errors import StoreError
 
 MISSING = "—"
+TICK = "✓"  # as text: the ticks of a table's checkboxes are too faint to be read
 GONE = "(deleted, or not yours to see)"
 PASSING = ("unreachable", "connection", "restarting", "starting", "silent", "busy", "connections")
 NOT_MADE = ("login", "database")  # what a server answers in which no store was made yet
@@ -245,6 +246,11 @@ def lasting(span: timedelta) -> str:
 def counted(count: int, noun: str) -> str:
     """A count with its noun, in the plural where it needs one."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def unknown_outcomes(sessions: float) -> tuple[str, ...]:
+    """Sessions that ended with a word of the platform's own, where there are any."""
+    return (f"{counted(int(sessions), 'session')} with an unknown outcome, in no share",) if sessions else ()
 
 
 def climbed(up: float) -> str:

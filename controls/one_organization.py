@@ -10,6 +10,7 @@ from controls.loading import load
 from controls.messages import number
 from controls.scope import enter
 from queries.organizations import Organizations
+from queries.scope import marked
 
 if TYPE_CHECKING:
     from queries.scope import Scope
@@ -24,6 +25,6 @@ def offer(scope: Scope, reason: str) -> None:
     for place, (org, name) in enumerate(found[["id", "name"]].head(MANY).itertuples(index=False)):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Choose", key=f"enter_{place}", on_click=enter, args=(org,))
-            st.text(name)
+            st.text(marked(name))
     if len(found) > MANY:
         st.caption(f"The first {MANY} of {number(len(found))} by name; the sidebar's list has them all.")

@@ -141,8 +141,11 @@ TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} obse
 RBO_WITH_LOGGED = f"The order that was logged against this one. {RBO}"
 TAU_WITH_LOGGED = f"The order that was logged against this one, over all candidates. {TAU}"
 FLIPS_REPLAYED = (
-    "Observations that would enter (▲) or leave (▼) a block, per 100 retrievals: all that agents can notice. Texts are "
-    "packed into the budget here; Feedback Impact, which knows places alone, counts a few more or less."
+    "Observations that would enter (▲) or leave (▼) a block, per 100 retrievals: all that agents can notice."
+)
+FLIPS_COUNTED_APART = (
+    "Flips may differ from Feedback Impact's, which counts by places and in comparable retrievals alone; here texts "
+    "are packed into the budget, and all that was replayed counts."
 )
 RANK_REPLAYED = "As logged → under these settings, from 1."
 WEIGHT_CHANGE = "0 is an exact tie."
@@ -177,7 +180,10 @@ CLUSTERS = (
 )
 CORROBORATED = f"Observations that are in a cluster, of the newest {LIMIT:,}."
 INDEPENDENT = "Clusters that two agents or more stand behind. In the rest one agent repeats itself, or none is named."
-DISPUTED = "Clusters in which a member contradicts the canonical: near in words, opposite in what they say."
+DISPUTED = (
+    "Clusters in which a member contradicts the canonical: near in words, opposite in what they say. A pair that "
+    "triage dismissed (false positive, or both hold) disputes nothing; one resolved for a side still does: settled."
+)
 BOOSTED_SHARE = (
     "Retrievals of the window with a candidate that is in a cluster today, as the sliders stand. Beside it: those that "
     "had a boost when they were logged."
@@ -197,7 +203,10 @@ DRIFT_THRESHOLD = (
 )
 LEAST_SEVERITY = "Hides alerts below this severity, 0 to 100. Documented: 0, which hides none."
 EITHER_AGENT = "On either side."
-ALERTS_LISTED = "Alerts that pass the filters, of all at this threshold."
+ALERTS_LISTED = (
+    "Alerts that pass the filters, of all at this threshold. Each is a pair; the list says how many disputes they are: "
+    "pairs that share an observation are one."
+)
 ALERTS_NEW = "Of all alerts at this threshold, those that nobody has looked at, or whose text changed since."
 ALERTS_REACHED = "Open alerts of which at least one statement was injected in the window."
 ALERTS_BOTH = "Open alerts of which both statements were injected into one session: its agent had to choose."
@@ -235,6 +244,12 @@ FLAG_PREVIEW = (
 )
 
 
+FLAG_STATES = (
+    "What it does first, then the flag's own word. Off and absent rank alike today: off is an override, which stands "
+    "until someone takes it away and is counted as one; absent follows the default, also should that change."
+)
+
+
 def flag(description: str, default: str, owner: str) -> str:
     """A flag as the registry describes it."""
     return f"{description} Default: {default}. Owner: {owner}."
@@ -249,11 +264,8 @@ AMONG_MANY = (
 )
 
 
-def check(formula: str, bands: str | None, todo: str, *, by_day: bool = False) -> str:
+def check(formula: str, bands: str | None, todo: str) -> str:
     """A measure of Health: how it is formed, how it is read, and what to do; without bands where platforms differ."""
-    line = (
-        " The line has each day of the window before and of this one, and a gap where one has none." if by_day else ""
-    )
     if bands is None:
-        return f"{formula}. No bands: what is usual differs between platforms. When it gets worse: {todo}{line}"
-    return f"{formula}. {bands}. When it is red: {todo}{line}"
+        return f"{formula}. No bands: what is usual differs between platforms. When it gets worse: {todo}"
+    return f"{formula}. {bands}. When it is red: {todo}"

@@ -63,6 +63,11 @@ LEAVE = """() => {
         table.querySelector("[data-testid=stDataFrameResizable]").focus();
     else
         document.activeElement.blur();
+    // a Tab would have closed it; it may lie over what comes next
+    for (const calendar of document.querySelectorAll("[data-testid=stDateInputCalendar]"))
+        for (let box = calendar; box && !box.matches("body, [data-testid=stApp]"); box = box.parentElement)
+            if (["absolute", "fixed"].includes(getComputedStyle(box).position) || box === calendar)
+                box.style.visibility = "hidden";
 }"""
 
 

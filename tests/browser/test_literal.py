@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from queries.scope import marked
 from tests.app_server import AppServer
 from tests.browser.conftest import Visit
 from tests.hostile import LARGE, MARKDOWN, MARKUP, TEXTS
@@ -53,7 +54,7 @@ def held(browser: Browser, server: AppServer, texts_file: Path, texts: Sequence[
     shown = page.locator("[data-testid=stText]").evaluate_all(READ)
     assert shown == [textwrap.dedent(text).strip() for text in texts]  # as Streamlit trims every text
     drawn = page.locator(".textpoint text").evaluate_all(READ)
-    assert drawn == [f"[{NEWLINES.sub(' ', text)}]" for text in short]
+    assert drawn == [f"[{NEWLINES.sub(' ', marked(text))}]" for text in short]
     assert page.locator("[data-testid=stMain] :is(img, iframe, object, embed, script, a, b)").count() == 0
     assert page.evaluate("window.__x") is None
     assert visit.dialogs == []

@@ -43,7 +43,7 @@ def switch_on(visit: Visit, url: str, shoot: Shoot) -> None:
     """Lumenfield Energy asks for the corroboration boost."""
     page = visit.open(url)
     click_cell(page, "boost", "Lumenfield Energy")
-    page.get_by_label("New state").get_by_text(re.compile("^on:")).click()
+    page.get_by_label("New state").get_by_text(re.compile("flag on")).click()
     way = page.get_by_role("link", name="Whether that is good enough")
     way.wait_for(timeout=LONG)
     shoot(_scrolled(page, page.get_by_text("Change a flag", exact=True)), 1)

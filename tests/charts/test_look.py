@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import tomllib
 
+import pandas as pd
 import pytest
 
+from charts.agreement import KINDS
 from charts.look import DEGRADED, DISPUTED, DOWN, NEUTRAL, UP
+from charts.observation_map import observation_map
+from charts.statement import DARK_DISPUTED, LIGHT_DISPUTED
 from tests.app_server import ROOT
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
@@ -38,6 +42,29 @@ def test_contrast_is_that_of_the_definition() -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_mark_of_a_chart_stands_out(theme: str, colour: str) -> None:
     assert contrast(colour, THEME[theme]["backgroundColor"]) >= 3
+
+
+def over(colour: str, ground: str, opacity: float) -> str:
+    """What is seen of a colour through which the ground shines."""
+    both = [(int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(opacity * one + (1 - opacity) * other):02X}" for one, other in both)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_mark_of_the_map_stands_out_as_it_is_drawn(theme: str, kind: str) -> None:
+    alone = pd.DataFrame({"x": [], "y": []})
+    marks = pd.DataFrame([(0.5, 0.5, 1, kind, "id", "text")], columns=["x", "y", "count", "kind", "cluster", "text"])
+    drawn = observation_map(alone, marks, None, [], "map").data[1]
+    ground = THEME[theme]["backgroundColor"]
+    for opacity in (drawn.marker.opacity, drawn.selected.marker.opacity, drawn.unselected.marker.opacity):
+        assert contrast(over(drawn.marker.color, ground, opacity), ground) >= 3
+
+
+@pytest.mark.parametrize("colour", [DARK_DISPUTED, LIGHT_DISPUTED])
+def test_disputed_words_can_be_read(colour: str) -> None:
+    theme = "light" if colour == DARK_DISPUTED else "dark"
+    assert contrast(colour, THEME[theme]["backgroundColor"]) >= 4.5
 
 
 @pytest.mark.parametrize("name", ["textColor", "linkColor", "orangeTextColor"])

@@ -29,12 +29,20 @@ class TestMap:
         assert [list(entry[:2]) for entry in marks.customdata] == [
             ["off", "as logged"], ["0.9", "as logged"], ["off", "0.1"], ["0.9", "0.1"],
         ]  # fmt: skip
-        assert figure.layout.title.text == "2 of 4 settings keep 95 % of the top fives"
+        told = "1 of 3 settings keep 95 % of the top fives, beside 1 that changes nothing"
+        assert figure.layout.title.text == told
         # the lower row is safe: an outline of six edges around two cells
         assert len([x for x in border.x if x is None]) == 6
         assert max(y for y in border.y if y is not None) == 0.5
         ring = figure.layout.shapes[0]
         assert (ring.x0 + ring.x1, ring.y0 + ring.y1) == (2, 2)
+
+    def test_what_moves_anything_is_no_repetition_of_the_log(self) -> None:
+        figure = sensitivity(cells([1, 0, 0, 9], [1, 0.99, 1, 0.1]), LAMBDAS, BOOSTS, ("off", "0.1"), 0.95)
+        told = "2 of 3 settings keep 95 % of the top fives, beside 1 that changes nothing"
+        assert figure.layout.title.text == told
+        figure = sensitivity(cells([1, 2, 3, 9], [1, 0.99, 0.5, 0.1]), LAMBDAS, BOOSTS, ("off", "0.1"), 0.95)
+        assert figure.layout.title.text == "2 of 4 settings keep 95 % of the top fives"
 
     def test_a_cell_that_could_not_be_replayed_is_no_zero(self) -> None:
         figure = sensitivity(cells([0, None, 20, None], [1, None, 0.5, None]), LAMBDAS, BOOSTS, ("0.5", "0.1"), 0.95)
@@ -65,6 +73,8 @@ def test_weeks_around_a_switch_are_shares() -> None:
             "accepted": [9, 1],
         }
     )
-    line = around_the_switch(weeks, "2026-01-08", "title").data[0]
+    line, *legend = around_the_switch(weeks, "2026-01-08", "title").data
     assert list(line.y) == [90, 25]
     assert list(line.marker.symbol) == ["circle", "circle-open"]
+    shown = [(each.name, each.marker.symbol) for each in legend]
+    assert shown == [("before the switch: on", "circle"), ("after it: off", "circle-open")]

@@ -11,7 +11,7 @@ from controls.figures import Figure
     ("beside", "moved"),
     [
         ("+3 new", True), ("-4.8 pt", True), ("−0.05 pt", True), ("+1,200 %", True),
-        ("+0 new", False), ("-0.0 pt", False), ("no change", False), ("none new", False), ("≈ -4.8 pt, chance", False),
+        ("+0 new", False), ("-0.0 pt", False), ("no change", False), ("none new", False), ("≈ -4.8 pt, unclear", False),
         (None, False),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from queries.flags.states import Features
 from queries.organizations import SHOWN
 from queries.scope import EVERYTHING, Scope
+from retrieval.pipelines import BOOST_ON
 from tests import sample
 from tests.pages.application import application
 
@@ -41,3 +42,21 @@ def test_the_same_organizations_are_read_whatever_order_they_are_stored_in(store
     owner.execute(f"{ADD} order by n desc", (SHOWN + 3,))
     found = store.ask(Features(Scope.of_days(EVERYTHING, sample.TODAY.date(), sample.TODAY.date())))
     assert found["org_id"].tolist() == [f"o{number}" for number in range(1, SHOWN + 1)]
+
+
+def test_the_overview_says_the_flags_of_the_organizations_that_it_lists(
+    cluster: Cluster, store_database: str, owner: Owner
+) -> None:
+    """The most active stand on top, whatever their name: the last by name is listed first."""
+    owner.execute(ADD, (SHOWN + 3,))
+    last = f"o{SHOWN + 3}"
+    owner.execute("update organizations set features = %s where id = %s", (f'{{"{BOOST_ON}": true}}', last))
+    sample.add_retrieval(owner, last, sample.unchanged(5), name="r")
+    with application(cluster.plain_url("dash_read", store_database)) as test:
+        test.run()
+        assert not test.exception
+        (shown,) = [frame.value for frame in test.dataframe if "organization" in frame.value.columns]
+    assert len(shown) == SHOWN
+    assert shown["id"].iloc[0] == last
+    assert shown["boost"].iloc[0].strip().startswith("on")
+    assert not shown["boost"].str.contains("—").any()

@@ -203,10 +203,12 @@ class TestStrangeStores:
             assert "org_n," in test.run().text[0].value
             assert not test.exception
 
-    def test_a_name_that_turns_the_writing_round_turns_only_itself(self, address: str, owner: Owner) -> None:
+    def test_what_would_turn_the_writing_round_is_seen_in_a_name(self, address: str, owner: Owner) -> None:
         sample.add_organization(owner, "org_r", "Acme\u202e")
         with application(address, org="org_r") as test:
-            assert "\u2068Acme\u202e\u2069, " in test.run().text[0].value
+            assert "Acme⟦U+202E⟧, " in test.run().text[0].value
+            assert test.dataframe[0].value[["organization", "id"]].values.tolist() == [["Acme⟦U+202E⟧", "org_r"]]
+            assert "Acme⟦U+202E⟧ · org_r" in test.selectbox("pick_org").options
 
     def test_times_are_told_in_utc_whatever_the_server_thinks(
         self, address: str, owner: Owner, store_database: str
