@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 WHOLE = 1.0
-FOLDED = 1_000_000  # log rows that every organization's figures are counted from within their limit
+FOLDED = 500_000  # log rows that every organization's figures are counted from within a third of their limit
 PAGED = 300_000  # rows on the pages that are read of a longer log
 KEPT = 4_500  # of the retrievals found there, read whole: shares of all together are good to about two points
 COUNTED = 200_000  # observations, or injections, of all organizations that are counted one by one

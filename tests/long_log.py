@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from queries.drawn import FOLDED
 from queries.shape import LogShape
 from tests import sample
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
-LONG = LogShape(length=FOLDED + 1)  # of which three in ten pages are drawn
+LONG = LogShape(length=1_000_001)  # of which three in ten pages are drawn
 RETRIEVALS, SMALL = 1_200, 600
 SAY_LONG = "update pg_class set reltuples = 1000001 where oid = 'retrieval_ab_logs'::regclass"
 

@@ -43,7 +43,8 @@ def logged(owner: Owner) -> None:
 
 
 def test_only_a_long_log_is_drawn_from_and_never_for_one_organization() -> None:
-    assert LONG.share(WINDOW) == round(PAGED / (FOLDED + 1), 4) == 0.3
+    assert LONG.share(WINDOW) == round(PAGED / LONG.length, 4) == 0.3
+    assert LogShape(length=FOLDED + 1).share(WINDOW) == 0.6
     assert LONG.share(ONE) == LogShape(length=FOLDED).share(WINDOW) == WHOLE
     assert LogShape(retrieval_id=False, length=FOLDED + 1).share(WINDOW) == WHOLE
     assert LogShape(created_at=False, length=FOLDED + 1).share(WINDOW) == WHOLE
@@ -84,7 +85,7 @@ class TestDrawn:
     def test_columns_that_a_log_lacks_are_not_asked_for(self, store: Store, owner: Owner) -> None:
         owner.execute("alter table retrieval_ab_logs drop column injected, drop column pipeline")
         owner.execute("alter table retrieval_ab_logs drop column corroboration_boost, drop column id cascade")
-        shape = LogShape(injected=False, pipeline=False, corroboration_boost=False, length=FOLDED + 1)
+        shape = LogShape(injected=False, pipeline=False, corroboration_boost=False, length=LONG.length)
         drawn = store.ask(Overview(WINDOW, shape)).set_index("org_id")
         assert drawn.loc["org_a", "retrievals"] == pytest.approx(RETRIEVALS, rel=0.2)
         assert drawn["block_known"].tolist() == [0, 0]
@@ -92,7 +93,7 @@ class TestDrawn:
     def test_a_mean_over_few_retrievals_stays_a_mean(self, store: Store, owner: Owner) -> None:
         """Counts are rounded, and what is summed over retrievals with them."""
         owner.execute("delete from retrieval_ab_logs where org_id = 'org_b' and query_text not in ('q1', 'q2', 'q4')")
-        for length in range(FOLDED + 1, 4 * FOLDED, FOLDED // 3):
+        for length in range(LONG.length, 4 * LONG.length, LONG.length // 3):
             drawn = store.ask(Overview(WINDOW, LogShape(length=length)))
             known = drawn[drawn["measured"] > 0]
             assert (known["overlap"] / known["measured"]).max() <= 1 + 1e-12
