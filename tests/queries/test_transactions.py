@@ -173,8 +173,12 @@ class TestNothingOutlivesIt:
         over = threading.Event()
 
         def cut() -> None:
+            # one that was asked already: cut while it is made, the server is unreachable, and that is said
+            made = (
+                "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut' and query <> ''"
+            )
             while not over.wait(0.02):
-                cluster.run("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut'")
+                cluster.run(made)
 
         store = Store(make_engine(cluster.url("dash_read", store_database), name="cut", pool=1))
         cutting = threading.Thread(target=cut)
