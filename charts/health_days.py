@@ -47,10 +47,11 @@ def shares_and_marks(
     every = [day for _, days in lines.values() for day in days["day"][days["whole"] > 0]]
     first = min([*every, *(at for at, _ in marks)])
     last = max(day for _, days in lines.values() for day in days["day"])
+    end = max([last, *(at for at, _ in marks)])  # the last day has a flag turned long after its point
     if first < since:
         _wash(figure, first, since)
     for place, (at, words) in enumerate(sorted(marks)):
-        is_late = (at - first) > LATE * (last - first)
+        is_late = (at - first) > LATE * (end - first)
         figure.add_vline(x=at, line={"width": 1.5, "dash": "dash", "color": NEUTRAL})
         figure.add_annotation(
             x=at, y=0, yref="y domain", xshift=-GAP if is_late else GAP, yshift=LABEL * (place + 1), text=words,
@@ -58,7 +59,7 @@ def shares_and_marks(
         )  # fmt: skip
     finish(figure, title, HEIGHT)
     figure.update_layout(margin={"t": 40}, hovermode="closest")
-    figure.update_xaxes(range=[first - HALF_DAY, last + HALF_DAY], tickformat="%-d %b", fixedrange=True)
+    figure.update_xaxes(range=[first - HALF_DAY, end + HALF_DAY], tickformat="%-d %b", fixedrange=True)
     figure.update_yaxes(range=[0, 104], tickvals=[0, 50, 100], ticktext=["0 %", "50 %", "100 %"], fixedrange=True)
     return figure
 

@@ -49,3 +49,11 @@ def test_days_before_the_first_that_has_any_take_no_room() -> None:
     marked = shares_and_marks({"accepted": ("#123456", days)}, [(BEGIN + DAY, "w")], BEGIN + 7 * DAY, "t")
     assert marked.layout.xaxis.range[0] == BEGIN + DAY / 2
     assert [each.text for each in marked.layout.annotations] == ["window before", "w"]
+
+
+def test_a_flag_turned_in_the_evening_of_the_last_day_is_in_the_picture() -> None:
+    """The point of that day stands where it begins, long before."""
+    evening = BEGIN + 13 * DAY + 0.8 * DAY
+    drawn = shares_and_marks({"accepted": ("#123456", DAYS)}, [(evening, "w")], BEGIN + 7 * DAY, "t")
+    first, last = drawn.layout.xaxis.range
+    assert first < evening < last
