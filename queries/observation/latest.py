@@ -31,8 +31,9 @@ class LatestObservations:
     def statement(self) -> Select[Any]:
         """The newest of each organization from the end of its index, then of these the newest."""
         orgs, table = schema.organizations, schema.observations
+        shown = (table.c.id, table.c.project_id, table.c.agent_id, table.c.created_at, table.c.status, table.c.content)
         newest = (
-            select(table)
+            select(*shown)
             .where(
                 table.c.org_id == orgs.c.id,
                 self.scope.tenant(table),

@@ -71,3 +71,9 @@ def read(plan: dict[str, Any]) -> float:
     """The rows that the plan took from the observations."""
     own = plan["Actual Rows"] * plan["Actual Loops"] if plan.get("Relation Name") == "observations" else 0
     return float(own) + sum(read(each) for each in plan.get("Plans", ()))
+
+
+def test_columns_that_are_not_shown_may_be_lacking(store: Store, owner: Owner) -> None:
+    fill(owner)
+    owner.execute("alter table observations drop column search cascade, drop column metadata, drop column importance")
+    assert len(store.ask(LatestObservations(Scope(EVERYTHING, BEGIN, END), SHOWN))) == SHOWN
