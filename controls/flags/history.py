@@ -16,7 +16,7 @@ from controls.choosing import follow
 from controls.exports import Export, download_buttons
 from controls.flags import messages as flag_messages
 from controls.flags.confirm import Staged, confirm
-from controls.flags.preview import foresee, in_figures, last_days
+from controls.flags.preview import foresee, in_figures, last_days, untried
 from controls.grid import grid
 from controls.knobs import Knob
 from controls.loading import ask_now, may_write, realised_flips
@@ -189,13 +189,17 @@ def _revert(view: View, entry: dict[str, Any]) -> None:
     way = (entry["new"], entry["old"])
     told = foresee(view.principal.reach, entry["org_id"], entry["flag"], way, REVERT_DAYS)
     back = (entry["org_id"], entry["name"], entry["flag"], *way, uuid4(), told.figures, int(entry["id"]))
-    confirm([Staged(*back, unused=_nothing_since(view, entry))], REVERT_DAYS)
+    # asked only where it is told: it ranks again whatever was logged since
+    unused = untried(told.figures) and _nothing_since(view, entry)
+    confirm([Staged(*back, unused=unused)], REVERT_DAYS)
 
 
 def _nothing_since(view: View, entry: dict[str, Any]) -> bool:
     """Whether no retrieval was logged since the change, as far as the log can be read."""
-    today = last_days(view.principal.reach, 1, entry["org_id"])
-    since = Scope(Reach((entry["org_id"],)), entry["changed_at"].to_pydatetime(), today.until, entry["org_id"])
+    changed_at, until = entry["changed_at"].to_pydatetime(), last_days(view.principal.reach, 1, entry["org_id"]).until
+    if changed_at >= until:  # by the store's clock, which is ahead of ours
+        return False
+    since = Scope(Reach((entry["org_id"],)), changed_at, until, entry["org_id"])
     try:
         came = realised_flips(since, entry["flag"], entry["old"], entry["new"])
     except StoreError:

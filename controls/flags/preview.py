@@ -153,7 +153,7 @@ def judge(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None
 
 def _say_gates(figures: Mapping[str, Any] | None) -> None:
     """Three of the five gates are measured by the preview itself; where one of them fails, that decides."""
-    if figures is None or not figures["retrievals"] or _untried(figures):
+    if figures is None or not figures["retrievals"] or untried(figures):
         return
     found = gates_of_ranks(figures["retrievals"], figures["entered"] + figures["left"], figures["top_changed"])
     failed = [failure(gate) for gate in found if gate.holds is False]
@@ -172,7 +172,7 @@ def _say_gates(figures: Mapping[str, Any] | None) -> None:
 
 def _say_size(told: Collection[Mapping[str, Any] | None]) -> None:
     """A change that alters more than a boost may alter is large, whichever flag makes it."""
-    known = [each for each in told if each is not None and each["retrievals"] and not _untried(each)]
+    known = [each for each in told if each is not None and each["retrievals"] and not untried(each)]
     large = [each for each in known if each["top_changed"] > (1 - SAFE) * each["retrievals"]]
     if not large:
         return
@@ -190,7 +190,7 @@ def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
         return dict.fromkeys(("replayed", "top", "flips", "per_100", "rbo"), MISSING)
     replayed, flips = figures["retrievals"], figures["entered"] + figures["left"]
     counted = {"replayed": f"{number(replayed)} of {number(figures['logged'])}"}
-    if _untried(figures):
+    if untried(figures):
         return counted | dict.fromkeys(("top", "flips", "per_100", "rbo"), MISSING)
     return counted | {
         "top": percent(figures["top_changed"], replayed),
@@ -200,9 +200,9 @@ def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
     }
 
 
-def _untried(figures: Mapping[str, Any]) -> bool:
+def untried(figures: Mapping[str, Any] | None) -> bool:
     """Whether the log knows nothing of the present state; an older audit does not say, nor does what was realised."""
-    return bool(figures["retrievals"]) and figures.get("present") == 0
+    return figures is not None and bool(figures["retrievals"]) and figures.get("present") == 0
 
 
 def note(figures: Mapping[str, Any] | None) -> str:
@@ -211,7 +211,7 @@ def note(figures: Mapping[str, Any] | None) -> str:
         return ""
     if not figures["logged"]:
         return "nothing was logged in these days: the effect is unknown"
-    if _untried(figures):
+    if untried(figures):
         return UNTRIED
     return "; ".join(f"{number(count)} not replayed: {reason}" for reason, count in figures["reasons"] if count)
 
@@ -222,7 +222,7 @@ def in_a_line(figures: Mapping[str, Any] | None, days: int, *, unused: bool = Fa
     ``unused`` is a state that nothing was retrieved under, and that is left for the one before it.
     """
     told = in_figures(figures)
-    if figures is not None and _untried(figures):
+    if untried(figures):
         return f"Preview: {RESTORES if unused else UNTRIED}"
     if told["per_100"] == MISSING:
         return "Effect on ranking: none, or unknown"

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from analysis.replay.realised import Realised, realised
+from controls import loading
 from controls.flags.preview import RESTORES, UNTRIED
 from tests.pages.application import application
 from tests.pages.flags_page import opened
-from tests.queries.flags.flag_store import BOOST
+from tests.queries.flags.flag_store import BOOST, WEIGHTING
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import psycopg
     from streamlit.testing.v1 import AppTest
+
+    from queries.engine import Store
+    from queries.flags.registry import State
+    from queries.scope import Scope
 
     Owner = psycopg.Connection[Any]
 
@@ -61,3 +69,37 @@ def test_the_way_back_stands_beside_the_heading_and_the_history_names_the_flag(a
         assert keys.index("revert") == keys.index("close_change") - 1
         columns = list(test.dataframe[-1].value.columns)
     assert columns.index("flag") < columns.index("change") < columns.index("reason")
+
+
+def test_a_change_that_the_store_dates_later_than_our_clock_can_be_taken_back(address: str, owner: Owner) -> None:
+    with application(address, change=switch_on(owner, "-2 days")) as test:
+        said = asked(opened(test))
+    assert said.endswith(f"Preview: {UNTRIED}")
+
+
+def test_what_was_logged_since_is_not_ranked_again_for_a_state_that_was_tried(
+    address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranked: list[datetime] = []
+
+    def counting(store: Store, scope: Scope, flag: str, old: State, new: State) -> Realised | None:
+        ranked.append(scope.until)
+        return realised(store, scope, flag, old, new)
+
+    monkeypatch.setattr(loading, "realised", counting)
+    row = owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+           values ('org_a', gen_random_uuid(), %s, 'true', 'absent', 'trial', 'olga', 'test', now() - interval '5 days')
+           returning id""",
+        (WEIGHTING,),
+    ).fetchone()
+    assert row
+    with application(address, change=str(row[0])) as test:
+        opened(test)
+        shown = len(ranked)
+        test.button(key="revert").click().run()
+        assert not test.exception
+        said = next(line.value for line in test.text if "flips per 100" in line.value)
+    assert "Preview on the 4 of 4 retrievals" in said
+    assert (shown, len(ranked)) == (1, 1)
