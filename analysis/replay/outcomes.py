@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 LOOKED_BACK = timedelta(days=90)
+HELD = timedelta(hours=1)  # a platform may go by what it read of a flag for a while
 WEEK = 7 * 86_400 * 1_000_000
 
 NO_BOOST_LOGGED = "The log does not say which retrievals had the boost."
@@ -71,7 +72,8 @@ class NaturalExperiment:
 
     ``halves`` are the sessions of the first and the second half of the time before; ``before_it`` is their difference,
     where both have enough. ``straddling`` are sessions with retrievals of both kinds, which are on neither side;
-    ``change`` is the flag's change in the audit, where it is there.
+    ``last_before`` is when the last session before it began, ``change`` the flag's change in the audit, where it is
+    there.
     """
 
     switched_at: str
@@ -81,6 +83,7 @@ class NaturalExperiment:
     before_it: Difference | None
     weeks: tuple[Week, ...]
     straddling: int
+    last_before: str
     change: int | None = None
 
 
@@ -120,7 +123,8 @@ def _with_changes(snapshot: Connection, scope: Scope, found: Outcomes) -> Outcom
     def of(made: Switched, flag: str, *, on: bool) -> Switched:
         if made.experiment is None or scope.org is None:
             return made
-        by = TurnedBy(scope.org, flag, datetime.fromisoformat(made.experiment.switched_at), on)
+        last, first = (datetime.fromisoformat(at) for at in (made.experiment.last_before, made.experiment.switched_at))
+        by = TurnedBy(scope.org, flag, first, on, last - HELD)
         return replace(made, experiment=replace(made.experiment, change=by.ask(snapshot)))
 
     weighted, boosted = (each.experiment is not None and each.experiment.to for each in (found.weighting, found.boost))
@@ -156,6 +160,7 @@ def switched(found: SessionEndings, what: str) -> Switched:
             before_it=_difference(accepted[:middle], accepted[middle:cut]) if enough else None,
             weeks=_weeks(at, on, accepted, int(at[cut])),
             straddling=int((~clear).sum()),
+            last_before=_moment(int(at[cut - 1])),
         ),
         None,
     )

@@ -13,12 +13,15 @@ from analysis.intervals import FLOOR
 from analysis.replay import outcomes as replay_outcomes
 from analysis.replay.outcomes import NO_BOOST_LOGGED, outcomes, switched
 from queries.scope import Reach, Scope
+from retrieval.pipelines import BOOST_ON
 from tests import sample
 from tests.analysis.conftest import scope_of
 from tests.analysis.replay.planted_log import AT, plant
 from tests.analysis.replay.switching import endings
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from queries.engine import Store
 
     Owner = psycopg.Connection[Any]
@@ -122,3 +125,40 @@ def test_a_switch_of_the_boost_is_one_too(store: Store, owner: Owner) -> None:
 def test_the_demos_boost_was_on_in_every_session_of_tidewater(demo: Store) -> None:
     assert "The boost was on in all" in (outcomes(demo, scope_of("org_tidewater")).boost.why_none or "")
     assert "The boost was off in all" in (outcomes(demo, scope_of("org_alder")).boost.why_none or "")
+
+
+def test_a_change_that_sessions_did_not_obey_since_is_not_the_one_that_made_the_switch(
+    store: Store, owner: Owner
+) -> None:
+    """It left the boost on, 40 sessions then ran without: other software has switched it off and on since."""
+    org = sample.add_organization(owner, "org_a")
+    begin = AT - timedelta(days=40)
+    for number in range(80):
+        plant(owner, org, str(number), boost=[0.0, 0.1, 0.0] if number >= 40 else [None] * 3)
+        owner.execute(
+            "update retrieval_ab_logs set created_at = %s where session_id = %s",
+            (begin + timedelta(hours=8 * number), f"session-{number}"),
+        )
+        sample.add_session(owner, org, f"session-{number}", "accepted")
+
+    def linked() -> int | None:
+        found = outcomes(store, Scope(Reach((org,)), AT - timedelta(days=50), AT, org)).boost.experiment
+        assert found is not None
+        return found.change
+
+    def change(at: datetime) -> int:
+        row = owner.execute(
+            """insert into rankscope.flag_changes
+                 (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+               values (%s, gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test', %s) returning id""",
+            (org, BOOST_ON, at),
+        ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    change(begin - timedelta(days=5))
+    assert linked() is None
+    last_without = begin + timedelta(hours=8 * 39)
+    # what a platform read of a flag it may hold for a while
+    made = change(last_without - timedelta(minutes=5))
+    assert linked() == made
