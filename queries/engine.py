@@ -36,12 +36,14 @@ SNAPSHOT = 8.0  # seconds that all questions of one snapshot may take together
 CONNECT = 3.0
 POOL_WAIT = 5.0
 
-# Repeated here because a login that is not one of our roles has none of them set; times are told in UTC.
+# Repeated here because a login that is not one of our roles has none of them set; times are told in UTC, and
+# as psycopg reads them: a server may write the day first.
 LIMITS = {
     "lock_timeout": "1000",
     "idle_in_transaction_session_timeout": "10000",
     "client_connection_check_interval": "1000",
     "TimeZone": "UTC",
+    "DateStyle": "ISO",
 }
 
 # Changes wait for one another instead of refusing at once: each holds its locks for milliseconds.

@@ -225,3 +225,17 @@ def test_moments_are_told_in_utc_whatever_zone_the_server_is_in(
             assert {moment.utcoffset() for moment in (taken, told, known)} == {timedelta()}
     finally:
         store.close()
+
+
+@pytest.mark.parametrize("style", ["SQL, DMY", "German", "Postgres, MDY"])
+def test_moments_are_read_however_the_server_writes_them(cluster: Cluster, store_database: str, style: str) -> None:
+    cluster.run(f"alter database {store_database} set datestyle = '{style}'")
+    store = Store(make_engine(cluster.url("dash_read", store_database), name="style", pool=1))
+    try:
+        _, taken = store.ask_all(Organizations(SCOPE))
+        told = store.once(NOTHING, LIST, lambda snapshot: snapshot.execute(text("select now()")).scalar_one())
+        with store.reading(NOTHING) as connection:
+            known = connection.execute(text("select now()")).scalar_one()
+        assert taken < told < known < taken + timedelta(minutes=1)
+    finally:
+        store.close()
