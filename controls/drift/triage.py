@@ -21,7 +21,7 @@ from controls.loading import may_write, store
 from controls.messages import number
 from queries.drift.triaging import LONGEST_NOTE, LONGEST_OWNER, SetTriage, TriageEntry
 from queries.once import Outcome
-from queries.scope import is_storable, marked
+from queries.scope import is_storable, isolated, marked
 
 if TYPE_CHECKING:
     from analysis.drift.alerts import Listed, State, Triage, Verdict
@@ -73,13 +73,13 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
         _decide(found, one)
     triage = one.triage
     if (stands := _stands(one, found)) != state_of(one, found):  # which stands beside the way on already
-        st.text(stands)
+        st.text(marked(stands))
     earlier = found.earlier.get((one.older.id, one.newer.id))
     if earlier is not None:
         state = SPOKEN.get(earlier.state, earlier.state)
         st.text(
             f"↻ A text has changed since an earlier alert about the same two observations was marked {state} by "
-            f"{earlier.changed_by}, {earlier.changed_at:%-d %b %Y %H:%M} UTC. This is a new alert."
+            f"{isolated(earlier.changed_by)}, {earlier.changed_at:%-d %b %Y %H:%M} UTC. This is a new alert."
         )
     if triage.note:
         st.text(marked(f"Note: {triage.note}"))
@@ -273,4 +273,4 @@ def told(one: Listed) -> None:
 def _line(entry: TriageEntry) -> str:
     old, new = (SPOKEN.get(state, state) for state in (entry.old_state, entry.new_state))
     verdict = f", {VERDICTS[entry.verdict]}" if entry.verdict in VERDICTS else ""
-    return f"{old} → {new}{verdict} by {entry.actor}"
+    return f"{old} → {new}{verdict} by {isolated(entry.actor)}"

@@ -174,7 +174,7 @@ def show_outcomes() -> None:
                     icon=":material/history:", on_click=say, kwargs={"change": str(told.entry.id)},
                 )  # fmt: skip
             if told.found is not None:
-                st.text(_found(told))
+                st.text(marked(_found(told)))
             if told.kind == "unknown":
                 st.button("Check again", key=f"check_{number}", on_click=sent.check, args=(number,))
     st.button("Done", key="outcomes_seen", on_click=_seen)

@@ -78,6 +78,13 @@ def test_a_decision_is_undone_with_its_note(drift_page: Show, store: Store, owne
     assert "Undo" not in [button.label for button in test.run().button]  # someone else decided since
 
 
+def test_an_owner_is_read_letter_by_letter(drift_page: Show, store: Store) -> None:
+    test = drift_page(org="org_a", alert=worst(store).fingerprint)
+    next(entry for entry in test.text_input if entry.label == "Owner").set_value("team \u202eagloh").run()
+    press(test, "Acknowledge")
+    assert any("owner team ⟦U+202E⟧agloh · by " in line.value for line in test.text)
+
+
 def test_pairs_that_share_an_observation_are_listed_as_one_dispute(drift_page: Show, owner: Owner) -> None:
     add_observation(owner, "org_a", "third port", PORTS[0].replace("8080", "7070"), "api", agent_id="agent-third")
     test = drift_page(org="org_a")

@@ -18,7 +18,7 @@ from tests import sample
 from tests.jobs.test_worker import until
 from tests.pages.application import application
 from tests.pages.flags_page import opened
-from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited, set_flag
 from tests.queries.flags.test_changes import MALFORMED, ONLY_JSON
 from tests.tcp_proxy import Proxy
 from tests.weighed import add_observed, add_weighed
@@ -170,6 +170,15 @@ class TestChange:
             test.button(key="outcomes_seen").click().run()
             assert not test.error
         assert live_and_audited(owner) == ("absent", None)
+
+    def test_whoever_was_slower_reads_the_reason_of_the_faster_letter_by_letter(
+        self, address: str, store: Store
+    ) -> None:
+        make(store, Reach(("org_a",)), set_flag("absent", "off", reason="by mistake \u202efforlla"))
+        with application(address, target="org_a", state="on") as test:
+            test.session_state[SENT] = sent(store)
+            opened(test)
+            assert any(line.value.endswith("UTC: by mistake ⟦U+202E⟧fforlla") for line in test.text)
 
     def test_a_change_whose_answer_was_lost_is_unknown_until_it_is_looked_up(  # noqa: PLR0917 - fixtures
         self, address: str, owner: Owner, store: Store, cluster: Cluster, store_database: str,
