@@ -21,7 +21,7 @@ GAP = 4  # pixels between a line and its words
 LATE = 0.7  # of the time that is drawn: a label of what is later stands left of its line
 DASHES = ("solid", "dot")
 SMALLEST, LARGEST = 3, 9  # pixels of a dot
-HALF_DAY = timedelta(hours=12)  # a day's point stands where it begins
+HALF_DAY = timedelta(hours=12)  # a day's point stands at its noon: flags stand at the moment they were turned
 
 Mark = tuple["datetime", str]
 
@@ -45,9 +45,8 @@ def shares_and_marks(
         ]
     )
     every = [day for _, days in lines.values() for day in days["day"][days["whole"] > 0]]
-    first = min([*every, *(at for at, _ in marks)])
-    last = max(day for _, days in lines.values() for day in days["day"])
-    end = max([last, *(at for at, _ in marks)])  # the last day has a flag turned long after its point
+    first = min([*every, *(at - HALF_DAY for at, _ in marks)])
+    end = max(day for _, days in lines.values() for day in days["day"]) + 2 * HALF_DAY
     if first < since:
         _wash(figure, first, since)
     for place, (at, words) in enumerate(sorted(marks)):
@@ -59,7 +58,7 @@ def shares_and_marks(
         )  # fmt: skip
     finish(figure, title, HEIGHT)
     figure.update_layout(margin={"t": 40}, hovermode="closest")
-    figure.update_xaxes(range=[first - HALF_DAY, end + HALF_DAY], tickformat="%-d %b", fixedrange=True)
+    figure.update_xaxes(range=[first, end], tickformat="%-d %b", fixedrange=True)
     figure.update_yaxes(range=[0, 104], tickvals=[0, 50, 100], ticktext=["0 %", "50 %", "100 %"], fixedrange=True)
     return figure
 
@@ -67,7 +66,7 @@ def shares_and_marks(
 def _days(name: str, colour: str, days: pd.DataFrame) -> go.Scatter:
     size = SMALLEST + (LARGEST - SMALLEST) * (days["whole"] / days["whole"].max()) ** 0.5  # by area
     return go.Scatter(
-        x=days["day"],
+        x=days["day"] + HALF_DAY,
         y=days["share"],
         mode="markers",
         name=f"{name}, each day",
@@ -80,7 +79,7 @@ def _days(name: str, colour: str, days: pd.DataFrame) -> go.Scatter:
 
 def _weeks(name: str, colour: str, days: pd.DataFrame, dash: str) -> go.Scatter:
     return go.Scatter(
-        x=days["day"],
+        x=days["day"] + HALF_DAY,
         y=days["of_week"],
         mode="lines",
         name=f"{name}, 7 days",
@@ -91,8 +90,8 @@ def _weeks(name: str, colour: str, days: pd.DataFrame, dash: str) -> go.Scatter:
 
 def _wash(figure: go.Figure, first: datetime, since: datetime) -> None:
     figure.add_shape(
-        x0=first - HALF_DAY,
-        x1=since - HALF_DAY,
+        x0=first,
+        x1=since,
         y0=0,
         y1=1,
         yref="y domain",

@@ -28,7 +28,7 @@ def test_marks_are_lines_in_their_order_whose_words_do_not_meet() -> None:
 def test_the_window_before_lies_on_a_wash_up_to_this_one() -> None:
     drawn = shares_and_marks({"accepted": ("#123456", DAYS)}, [], BEGIN + 7 * DAY, "t")
     (wash,) = drawn.layout.shapes
-    assert (wash.x0, wash.x1) == (BEGIN - DAY / 2, BEGIN + 7 * DAY - DAY / 2)
+    assert (wash.x0, wash.x1) == (BEGIN, BEGIN + 7 * DAY)
     assert [each.text for each in drawn.layout.annotations] == ["window before"]
 
 
@@ -44,16 +44,18 @@ def test_days_before_the_first_that_has_any_take_no_room() -> None:
     """But one on which a flag was turned does."""
     days = DAYS.assign(whole=[*[0.0] * 8, *[5.0] * 6])
     drawn = shares_and_marks({"accepted": ("#123456", days)}, [], BEGIN + 7 * DAY, "t")
-    assert drawn.layout.xaxis.range[0] == BEGIN + 8 * DAY - DAY / 2
+    assert drawn.layout.xaxis.range[0] == BEGIN + 8 * DAY
     assert not drawn.layout.shapes
     marked = shares_and_marks({"accepted": ("#123456", days)}, [(BEGIN + DAY, "w")], BEGIN + 7 * DAY, "t")
     assert marked.layout.xaxis.range[0] == BEGIN + DAY / 2
     assert [each.text for each in marked.layout.annotations] == ["window before", "w"]
 
 
-def test_a_flag_turned_in_the_evening_of_the_last_day_is_in_the_picture() -> None:
-    """The point of that day stands where it begins, long before."""
-    evening = BEGIN + 13 * DAY + 0.8 * DAY
-    drawn = shares_and_marks({"accepted": ("#123456", DAYS)}, [(evening, "w")], BEGIN + 7 * DAY, "t")
-    first, last = drawn.layout.xaxis.range
-    assert first < evening < last
+def test_a_flag_stands_among_the_points_of_the_day_it_was_turned_on() -> None:
+    """In the evening of the window's last day, and of the last before it, too."""
+    evenings = [BEGIN + 6.8 * DAY, BEGIN + 13.8 * DAY]
+    drawn = shares_and_marks({"accepted": ("#123456", DAYS)}, [(at, "w") for at in evenings], BEGIN + 7 * DAY, "t")
+    wash, *_ = drawn.layout.shapes
+    points = pd.to_datetime(drawn.data[0].x, utc=True)
+    assert points[6] < evenings[0] < wash.x1 < points[7]
+    assert points[13] < evenings[1] < drawn.layout.xaxis.range[1]
