@@ -26,7 +26,6 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     if one is None:
         drift_messages.unknown_alert()
         return
-    triage.told(one)
     texts = alert.statements(found, one)
     triage.panel(found, one, principal)
     alert.ways_from(one, texts)

@@ -36,6 +36,11 @@ def no_such_page() -> None:
     st.warning("This list has fewer pages than the link says: the last is shown.", icon=":material/link_off:")
 
 
+def not_saved() -> None:
+    """A decision that was not made, told wherever the page was scrolled to: a key decides there too."""
+    st.toast("Not saved: why stands below the decisions.", icon=":material/block:", duration="long")
+
+
 def triage_needs_an_operator() -> None:
     """Someone who may look at alerts and not decide about them."""
     st.caption("You may see these alerts. Deciding about them takes the role operator; an administrator grants it.")

@@ -16,7 +16,7 @@ from controls.as_operator import MADE, change_as_operator, show_outcome
 from controls.drift import messages
 from controls.drift.drafts import draft, forget, keep
 from controls.drift.history import VERDICTS, past_decisions
-from controls.drift.worklist import neighbours, open_alert, state_of
+from controls.drift.worklist import Step, neighbours, page_on_show, state_of, take
 from controls.loading import may_write, store
 from controls.messages import number
 from queries.drift.triaging import LONGEST_NOTE, LONGEST_OWNER, SetTriage, TriageEntry
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from controls.drift.gathering import Drift
 
 TOLD, NOTE, OWNER, DAYS = "triage_told", "triage_note", "triage_owner", "triage_days"
+STANDS, NOBODY = "alert_stands", "Nobody has decided about it yet."
+FASTER, BESIDE = 620, 380  # pixels of that someone was faster, in one line, and of who it was
 ROOM, WIDE, SLIM = 58, 250, 8  # pixels of what is told of a decision, with Undo; and of its place before
 SNOOZES = {1: "1 day", 7: "1 week", 30: "30 days", 90: "90 days"}
 # label, state, verdict, key; R and C are the browser's and Streamlit's own
@@ -48,10 +50,11 @@ def steps(found: Drift, one: Listed | None, principal: Principal) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.subheader("Alert", anchor=False, width="content")
         st.button(
-            "Previous", key="previous_alert", shortcut="P", disabled=before is None, on_click=open_alert, args=(before,)
+            "Previous", key="previous_alert", shortcut="P", disabled=before is None, on_click=take, args=(before,)
         )
-        st.button("Next", key="next_alert", shortcut="N", disabled=after is None, on_click=open_alert, args=(after,))
-        st.button("Close", key="close_alert", shortcut="Esc", on_click=open_alert, args=(None,), type="tertiary")
+        st.button("Next", key="next_alert", shortcut="N", disabled=after is None, on_click=take, args=(after,))
+        close = Step(None, page_on_show(found))
+        st.button("Close", key="close_alert", shortcut="Esc", on_click=take, args=(close,), type="tertiary")
         names = [each.fingerprint for each in found.listed]
         listed = one is not None and one.fingerprint in names
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
@@ -71,9 +74,9 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
         messages.triage_read_only(found.kept)
     else:
         _decide(found, one)
-    triage = one.triage
-    if (stands := _stands(one, found)) != state_of(one, found):  # which stands beside the way on already
-        st.text(marked(stands))
+    with st.container(key=STANDS, horizontal=True, gap="small", vertical_alignment="center"):
+        if not _refused(one):
+            st.text(marked(_stands(one, found)))
     earlier = found.earlier.get((one.older.id, one.newer.id))
     if earlier is not None:
         state = SPOKEN.get(earlier.state, earlier.state)
@@ -81,15 +84,17 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
             f"↻ A text has changed since an earlier alert about the same two observations was marked {state} by "
             f"{isolated(earlier.changed_by)}, {earlier.changed_at:%-d %b %Y %H:%M} UTC. This is a new alert."
         )
-    if triage.note:
-        st.text(marked(f"Note: {triage.note}"))
     if _decides(found, principal):
         _note_and_snooze(found, one, principal)
+    if one.triage.note:
+        st.text(marked(f"Note: {one.triage.note}"))
     past_decisions(found, one)
 
 
 def _stands(one: Listed, found: Drift) -> str:
     triage = one.triage
+    if triage.changed_at is None:
+        return NOBODY
     said = [state_of(one, found)]
     if triage.verdict is not None:
         said.append(VERDICTS[triage.verdict])
@@ -97,8 +102,7 @@ def _stands(one: Listed, found: Drift) -> str:
         said.append(f"until {triage.snoozed_until:%-d %b %Y}")
     if triage.owner:
         said.append(f"owner {triage.owner}")
-    if triage.changed_at is not None:
-        said.append(f"by {triage.changed_by}, {triage.changed_at:%-d %b %Y %H:%M} UTC")
+    said.append(f"by {triage.changed_by}, {triage.changed_at:%-d %b %Y %H:%M} UTC")
     return " · ".join(said)
 
 
@@ -189,6 +193,8 @@ def _tell(seen: Seen, outcome: Outcome[TriageEntry], *, undoable: bool = True) -
     if outcome.kind == "already" and before is not None and before[0] == seen[1].fingerprint:
         return
     st.session_state[TOLD] = (seen[1].fingerprint, outcome, seen[1].triage if undoable else None)
+    if outcome.kind not in MADE:
+        messages.not_saved()
 
 
 def decide(
@@ -259,15 +265,19 @@ def _made(found: Drift, one: Listed) -> None:
             st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), before))
 
 
-def told(one: Listed) -> None:
-    """Why the last decision was not made, and who was faster."""
+def _refused(one: Listed) -> bool:
+    """Say why the last decision was not made, and who was faster; whether there is such a thing to say.
+
+    In the place of where the alert stands, which is as high without it: no button moves away below the mouse.
+    """
     outcome, _ = _last(one)
     if outcome is None or outcome.kind in MADE:
-        return
-    show_outcome(outcome)
+        return False
     last = outcome.last
+    show_outcome(outcome, width="stretch" if last is None else FASTER)
     if last is not None:
-        st.text(f"{_line(last)}, {last.changed_at:%-d %b %Y %H:%M:%S} UTC")
+        st.text(f"{_line(last)}, {last.changed_at:%-d %b %Y %H:%M:%S} UTC", width=BESIDE)
+    return True
 
 
 def _line(entry: TriageEntry) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +12,7 @@ from charts.look import DISPUTED
 from controls import glossary
 from controls.address import say
 from controls.drift import filters, messages
+from controls.drift.alert import current
 from controls.grid import grid
 from controls.links import clicked
 from controls.loading import store
@@ -52,23 +53,36 @@ def state_of(one: Listed, found: Drift) -> str:
     return REOPENED if reopened else SIGNS[one.triage.state]
 
 
-def open_alert(fingerprint: str | None) -> None:
-    """Put an alert into the address, or take it out."""
-    say(alert=fingerprint)
+class Step(NamedTuple):
+    """An alert, or none, and the page of the list that is on show with it: what a way through the list leads to."""
+
+    fingerprint: str | None
+    page: int
+
+
+def take(step: Step) -> None:
+    """Put an alert and its page into the address, or take the alert out."""
+    say(alert=step.fingerprint, page=None if step.page == 1 else str(step.page))
+
+
+def page_on_show(found: Drift) -> int:
+    """The page that holds the open alert, or held it before it left the list; else the one that the address names."""
+    opened = filters.opened()
+    one = None if opened is None else current(found, opened)
+    named = filters.page() or 1 if one is None else _places(found, one)[0] // PAGE + 1
+    return min(named, _pages(found))
 
 
 def worklist(found: Drift) -> None:
     """One page of the listed alerts, worst first."""
-    pages = max(1, -(-len(found.listed) // PAGE))
-    page = min(filters.page() or 1, pages)
-    if page < (filters.page() or 1):
+    pages, page, chosen = _pages(found), page_on_show(found), filters.opened()
+    if chosen is None and page < (filters.page() or 1):
         messages.no_such_page()
     rows = found.listed[(page - 1) * PAGE : page * PAGE]
     texts = _texts(found, rows)
     older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
     conflicts = [f"{_words(one, 'older')} ↔ {_words(one, 'newer')}" for one in rows]
     fingerprints = tuple(one.fingerprint for one in rows)
-    chosen = filters.opened()
     shown = pd.DataFrame(
         {
             "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
@@ -100,10 +114,15 @@ def worklist(found: Drift) -> None:
             width="content",
         )
         if chosen is None:
-            first = neighbours(found, None)[1]
-            st.button("Open the first", key="next_alert", shortcut="N", on_click=open_alert, args=(first,))
+            first = Step(fingerprints[0], page)
+            st.button("Open the first", key="next_alert", shortcut="N", on_click=take, args=(first,))
         told = zip(fingerprints, conflicts, older, strict=True)
-        choose_to_open("choose_alert", "an alert", {name: f"{words}: {text}" for name, words, text in told}, open_alert)
+        choose_to_open(
+            "choose_alert",
+            "an alert",
+            {name: f"{words}: {text}" for name, words, text in told},
+            lambda name: take(Step(name, page)),
+        )
     grid(
         shown,
         hide_index=True,
@@ -111,7 +130,7 @@ def worklist(found: Drift) -> None:
         height=min(HEIGHT if chosen is None else LOW, HEAD + ROW * len(rows)),
         column_config={
             "open": st.column_config.ButtonColumn(
-                "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
+                "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints, page)
             ),
             "state": st.column_config.TextColumn("State", width=112),
             "harm": _bar("Harm", glossary.HARM),
@@ -149,14 +168,24 @@ def worklist(found: Drift) -> None:
         st.pagination(pages, default=page, key=key, on_change=_turned, args=(key,))
 
 
-def neighbours(found: Drift, one: Listed | None) -> tuple[str | None, str | None]:
+def neighbours(found: Drift, one: Listed | None) -> tuple[Step | None, Step | None]:
     """The alerts before and after one by harm, also where it has just left the list; the first, where it is unknown."""
-    if one is None:
-        return None, found.listed[0].fingerprint if found.listed else None
-    place = (-one.harm, one.fingerprint)
-    keys = [(-each.harm, each.fingerprint) for each in found.listed]
-    before, after = bisect_left(keys, place), bisect_right(keys, place)
-    return keys[before - 1][1] if before else None, keys[after][1] if after < len(keys) else None
+    before, after = (0, 0) if one is None else _places(found, one)
+    return _step(found, before - 1), _step(found, after)
+
+
+def _step(found: Drift, place: int) -> Step | None:
+    return Step(found.listed[place].fingerprint, place // PAGE + 1) if 0 <= place < len(found.listed) else None
+
+
+def _places(found: Drift, one: Listed) -> tuple[int, int]:
+    """How many of the list come before an alert, and how many before or with it."""
+    keys, mine = [(-each.harm, each.fingerprint) for each in found.listed], (-one.harm, one.fingerprint)
+    return bisect_left(keys, mine), bisect_right(keys, mine)
+
+
+def _pages(found: Drift) -> int:
+    return max(1, -(-len(found.listed) // PAGE))
 
 
 def _in_disputes(listed: tuple[Listed, ...]) -> str:
@@ -174,13 +203,12 @@ def _bar(label: str, explained: str) -> ColumnConfig:
 
 
 def _turned(key: str) -> None:
-    page = st.session_state[key]
-    say(page=None if page == 1 else str(page), alert=None)  # which has no row on this one
+    take(Step(None, st.session_state[key]))  # an open alert has no row on another page
 
 
-def _clicked(fingerprints: tuple[str, ...]) -> None:
+def _clicked(fingerprints: tuple[str, ...], page: int) -> None:
     if (fingerprint := clicked("open_alert", fingerprints)) is not None:
-        open_alert(fingerprint)
+        take(Step(fingerprint, page))
 
 
 def _texts(found: Drift, rows: tuple[Listed, ...]) -> dict[tuple[str, int], TextRow]:

@@ -11,14 +11,15 @@ from playwright.sync_api import expect
 from controls.drift.worklist import PAGE
 from tests import sample
 from tests.app_server import AppServer
+from tests.browser.conftest import Visit
 from tests.drift_store import PORTS, add_pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import psycopg
+    from playwright.sync_api import Browser
 
-    from tests.browser.conftest import Visit
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
@@ -60,6 +61,61 @@ def test_a_decision_leaves_its_buttons_where_they_are(visit: Visit, server: AppS
         visit.settled()
         assert button.bounding_box() == before, key
     assert page.get_by_role("button", name="Undo").count() == 0
+
+
+def test_a_refused_decision_leaves_every_button_where_it_is(
+    visit: Visit, browser: Browser, server: AppServer, keeper: Owner
+) -> None:
+    """What cannot be stored, a store that fails, and someone who was faster: told in sight, and no button moves."""
+    page = visit.open(f"{server.url}/drift_alerts?org=org_a")
+    page.get_by_role("button", name="Open the first").click()
+    expect(page.get_by_text(FIRST)).to_be_visible()
+    visit.settled()
+    labels = ("Resolve: older", "Save note and owner", "Snooze")
+    buttons = [page.get_by_role("button", name=re.compile(f"^{label}")) for label in labels]
+    before = [button.bounding_box() for button in buttons]
+
+    def refused(told: str) -> None:
+        expect(page.get_by_text(told)).to_be_in_viewport()
+        visit.settled()
+        assert [button.bounding_box() for button in buttons] == before, told
+
+    keeper.execute("revoke insert on rankscope.drift_triage_events from dash_write")
+    page.keyboard.press("f")
+    refused("may not")
+    buttons[1].click()
+    refused("may not")
+    keeper.execute("grant insert on rankscope.drift_triage_events to dash_write")
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    other = Visit(context)
+    other.open(page.url)
+    expect(other.page.get_by_text(FIRST)).to_be_visible()
+    other.settled()
+    other.page.keyboard.press("i")
+    expect(other.page.get_by_text("Saved.")).to_be_visible()
+    context.close()
+    buttons[0].click()
+    refused("someone else was faster")
+    expect(page.get_by_text(re.compile("→ investigating by"))).to_be_in_viewport()
+
+
+def test_the_list_turns_to_the_page_of_the_alert_before_and_after(visit: Visit, server: AppServer) -> None:
+    page = visit.open(f"{server.url}/drift_alerts?org=org_a&page=2")
+    page.get_by_role("button", name="Open the first").click()
+    for key, place, listed, address in (
+        ("", PAGE + 1, f": {PAGE + 1} to ", "page=2"),
+        ("p", PAGE, f": 1 to {PAGE}.", "^((?!page=).)*$"),
+        ("n", PAGE + 1, f": {PAGE + 1} to ", "page=2"),
+    ):
+        if key:
+            page.keyboard.press(key)
+        expect(page.get_by_text(f"alert {place} of")).to_be_visible()
+        expect(page.get_by_text(listed)).to_be_visible()
+        expect(page).to_have_url(re.compile(address))
+        visit.settled()
+    page.go_back()
+    expect(page.get_by_text(f"alert {PAGE} of")).to_be_visible()
+    expect(page.get_by_text(f": 1 to {PAGE}.")).to_be_visible()
 
 
 def test_turning_a_page_closes_the_alert_that_has_no_row_there(visit: Visit, server: AppServer) -> None:

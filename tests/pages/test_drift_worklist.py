@@ -154,6 +154,37 @@ def test_alerts_open_without_a_mouse(page: Any, prints: dict[str, tuple[str, ...
     assert test.query_params["alert"] == prints["org_a"][2]
 
 
+def test_the_list_shows_the_page_of_the_alert_that_is_open(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
+    last, first = prints["org_d"][49:51]
+
+    def shown(test: AppTest) -> tuple[str, bool]:
+        """The page that the address names, and whether the open alert has its mark in the list."""
+        row = table(test).set_index("fingerprint")["open"].get(test.query_params["alert"])
+        return str(test.query_params.get("page", "1")), row == "▸ Open"
+
+    test = press(page(org="org_d", alert=last), "Next")
+    assert (test.query_params["alert"], shown(test)) == (first, ("2", True))
+    press(test, "Previous")
+    assert (test.query_params["alert"], shown(test)) == (last, ("1", True))
+    test = page(org="org_d", alert=first)  # a link from elsewhere names no page
+    assert shown(test)[1]
+    press(test, "Close")
+    assert (test.query_params.get("page"), "alert" in test.query_params) == ("2", False)
+    assert table(test)["fingerprint"].iloc[0] == first
+    assert press(test, "Open the first").query_params["alert"] == first
+    test = page(org="org_d", page="2", alert=last)
+    assert shown(test)[1]
+
+
+def test_an_alert_that_leaves_the_list_leaves_its_page_on_show(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
+    opened, after = prints["org_d"][51:53]
+    test = press(page(org="org_d", alert=opened), "False positive")
+    assert opened not in set(table(test)["fingerprint"])
+    assert after in set(table(test)["fingerprint"])
+    assert press(test, "Next").query_params["alert"] == after
+    press(page(org="org_d", alert=opened), "Reopen as new")
+
+
 def test_several_agents_and_a_first_day_stand_in_the_address(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", agent=["agent-older", "nobody, really"])
     assert test.multiselect(key="pick_agent").value == ["agent-older", "nobody, really"]
