@@ -10,8 +10,9 @@ from uuid import UUID
 import numpy as np
 import psycopg
 
-from analysis.corroboration.agreement import BITS, Agreement, Dispute, agree, disputes, whole_time
+from analysis.corroboration.agreement import BITS, Agreement, agree, disputes, whole_time
 from analysis.corroboration.clustered import Nearness, clustered
+from analysis.corroboration.disputes import Dispute
 from analysis.corroboration.log import LoggedCandidates, logged_candidates
 from analysis.corroboration.rows import cluster_rows
 from benchmarks._corpus import plain_corpus, skewed_corpus

@@ -11,10 +11,12 @@ from uuid import UUID
 import pandas as pd
 import streamlit as st
 
+from analysis.corroboration.disputes import Dispute, standing
 from analysis.observation import Fingerprint, fingerprint
-from controls.loading import load, shape
+from controls.loading import load, own_columns, shape
+from queries.drift.kept import kept
 from queries.errors import OUR_SCHEMA, StoreError
-from queries.observation.aggregated import ClusterMembers, ContradictionsOf, LastPass
+from queries.observation.aggregated import ClusterDisputes, ClusterMembers, ContradictionsOf, LastPass
 from queries.observation.life import Home, whole_life
 from queries.observation.record import Record, Vectors, WeightSteps
 from queries.observation.retrieved import Moments, Retrievals, RetrievalTotals
@@ -41,6 +43,7 @@ class Dossier:
     last_pass: pd.Series[Any] | None
     members: pd.DataFrame | None
     contradictions: pd.DataFrame | None
+    disputes: tuple[Dispute, ...] = ()
 
 
 def dossier(scope: Scope, named: str) -> Dossier | None:
@@ -66,7 +69,13 @@ def _dossier(scope: Scope, id_: UUID) -> Dossier | None:
         Retrievals(life, id_, log, below()),
         Moments(life, id_, log),
     )
-    passed = (LastPass(life, id_), ClusterMembers(life, id_, found.simhash), ContradictionsOf(life, id_))
+    triaged = kept(own_columns()).states
+    passed = (
+        LastPass(life, id_),
+        ClusterMembers(life, id_, found.simhash),
+        ContradictionsOf(life, id_, triaged),
+        ClusterDisputes(life, id_, triaged),
+    )
     answers: Answers
     aggregated: list[pd.DataFrame] | None = None
     try:
@@ -94,7 +103,15 @@ def _dossier(scope: Scope, id_: UUID) -> Dossier | None:
         aggregated[0].iloc[0] if aggregated and has_pass else None,
         aggregated[1] if aggregated and has_pass else None,
         aggregated[2] if aggregated and has_pass else None,
+        _disputes(aggregated[3]) if aggregated and has_pass else (),
     )
+
+
+def _disputes(found: pd.DataFrame) -> tuple[Dispute, ...]:
+    """What disputes its cluster as triage left it."""
+    rows = found.astype(object).where(found.notna(), None)
+    decided = dict(zip(rows["fingerprint"], zip(rows["dismissed"], rows["verdict"], strict=True), strict=True))
+    return tuple(standing(zip(rows["older"], rows["newer"], rows["fingerprint"], strict=True), decided))
 
 
 def below() -> tuple[datetime, str] | None:
@@ -115,7 +132,8 @@ def happened(found: Dossier) -> pd.DataFrame:
         marks += [("corroborated", at) for at in others["created_at"].dropna()]
     if found.contradictions is not None and not pd.isna(created):
         # Two claims conflict from the moment the later of them was written.
-        marks += [("contradicted", max(at, created)) for at in found.contradictions["created_at"].dropna()]
+        remaining = found.contradictions[~found.contradictions["dismissed"]]
+        marks += [("contradicted", max(at, created)) for at in remaining["created_at"].dropna()]
     single = pd.DataFrame([(lane, at, at, 1) for lane, at in marks], columns=list(found.moments.columns))
     return pd.concat([single.astype(found.moments.dtypes.to_dict()), found.moments], ignore_index=True)
 

@@ -118,18 +118,19 @@ def _aggregate(owner: Owner, org: str, id_: UUID, alike: tuple[UUID, ...], oppos
     run = row[0] if row else 0
     for place, member in enumerate((alike[0], id_, alike[1])):
         owner.execute(
-            "insert into rankscope.clusters values (%s, %s, %s, 4, %s, true, 2, 3, 3, 3, false)",
-            (org, run, member, place == 0),
+            "insert into rankscope.clusters values (%s, %s, %s, 4, %s, true, 2, 3, 3, 3, %s)",
+            (org, run, member, place == 0, member == alike[1]),
         )
     evidence = [
         {"side": "older", "text": "use", "start": 0, "end": 3},
         {"side": "newer", "text": "never", "start": 0, "end": 5},
     ]
-    owner.execute(
-        """insert into rankscope.contradictions values (%s, %s, 0, 'print', %s, %s, 'negation', 'a rule', 0.8, 61.5,
-             '{}', %s)""",
-        (org, run, id_, opposite, json.dumps(evidence)),
-    )
+    for place, (name, older, newer) in enumerate((("print", id_, opposite), ("inside", *alike))):
+        owner.execute(
+            """insert into rankscope.contradictions values (%s, %s, %s, %s, %s, %s, 'negation', 'a rule', 0.8, 61.5,
+                 '{}', %s)""",
+            (org, run, place, name, older, newer, json.dumps(evidence)),
+        )
     owner.execute(
         """insert into rankscope.aggregation_runs (org_id, project_id, state, data_version, finished_at)
            values (%s, 'api', 'failed', 'v', now())""",

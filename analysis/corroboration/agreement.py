@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from analysis.corroboration.disputes import Dispute, standing
 from analysis.corroboration.packed_arrays import pack, unpack
 from queries.aggregation_input import READING, OppositionPairs
 from queries.drift.kept import kept
@@ -48,14 +49,6 @@ class HasStore(Protocol):
 def whole_time(scope: Scope) -> Scope:
     """The scope without its window: clusters are those of the newest observations, whatever window is looked at."""
     return Scope(scope.reach, BEGIN, END, scope.org, scope.project)
-
-
-class Dispute(NamedTuple):
-    """Two observations that contradict each other, and which side triage found right; None while nobody decided."""
-
-    older: str
-    newer: str
-    verdict: str | None = None
 
 
 class SweepPoint(NamedTuple):
@@ -238,7 +231,7 @@ def disputes(store: Store, scope: Scope) -> tuple[Dispute, ...]:
         decided = DecidedAlerts(scope.org).ask(snapshot) if kept(own).states else {}
     rows = sound(found)
     projects = Named.of([row.project_id for row in rows]).code
-    conflicts: list[Dispute] = []
+    conflicts: list[tuple[str, str, str]] = []
     for project in np.unique(projects):
         mine = [rows[at] for at in np.flatnonzero(projects == project).tolist()]
         created = [NO_TIME if row.created_us is None else row.created_us for row in mine]
@@ -247,11 +240,9 @@ def disputes(store: Store, scope: Scope) -> tuple[Dispute, ...]:
             "content": [row.content or "" for row in mine],
             "created_at": np.array(created, np.int64).view("datetime64[us]"),
         }
-        for one in detect_contradictions(given, opposition_pairs=pairs or DEFAULT_PAIRS):
-            dismissed, verdict = decided.get(one.fingerprint, (False, None))
-            if not dismissed:
-                conflicts.append(Dispute(str(one.older), str(one.newer), verdict))
-    return tuple(conflicts)
+        found_here = detect_contradictions(given, opposition_pairs=pairs or DEFAULT_PAIRS)
+        conflicts += [(str(one.older), str(one.newer), one.fingerprint) for one in found_here]
+    return tuple(standing(conflicts, decided))
 
 
 def agree_in_worker(memory: HasStore, scope: Scope, _params: Mapping[str, Any], report: Report) -> dict[str, Any]:

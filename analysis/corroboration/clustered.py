@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.corroboration.agreement import MOST_BITS, Dispute, SweepPoint
+from analysis.corroboration.agreement import MOST_BITS, SweepPoint
+from analysis.corroboration.disputes import Dispute, between, settled, verdicts
 from ranking import Clusters, Method, cluster_near_duplicates
 from ranking.corroboration import SCALE, corroboration_boost
 from ranking.limits import within
@@ -119,14 +120,12 @@ class Clustered:
     def verdict(self, row: int) -> str | None:
         """Whether triage found the older or the newer right where a member contradicts its canonical."""
         canonical = self.agreement.ids[int(self.clusters.canonical[int(self.clusters.cluster[row])])]
-        mine = self.agreement.ids[row]
-        return self.verdicts.get((mine, canonical)) or self.verdicts.get((canonical, mine))
+        return between(self.verdicts, self.agreement.ids[row], canonical)
 
     def settled(self, number: int) -> tuple[str, ...]:
         """The verdicts of a disputed cluster once each of its contradictions has one; none before."""
         rows = [row for row in self.clusters.members(number).tolist() if self.clusters.contradicts[row]]
-        found = [self.verdict(row) for row in rows]
-        return () if None in found else tuple(sorted({each for each in found if each}))
+        return settled(self.verdict(row) for row in rows)
 
     def members(self, number: int) -> list[int]:
         """The rows of a cluster: its canonical, then the others newest first."""
@@ -169,7 +168,6 @@ def clustered(
     known = set(agreement.ids)
     told = [Dispute(*each) for each in disputes or ()]
     pairs = [(one.older, one.newer) for one in told if one.older in known and one.newer in known]
-    verdicts = {(one.older, one.newer): one.verdict for one in told if one.verdict is not None}
     by_hash = nearness.method is Method.SIMHASH
     if not by_hash and vectors is None:
         raise ValueError("links of vectors are needed to cluster by embedding; found none")
@@ -195,7 +193,7 @@ def clustered(
         clusters, measured = widths.put(clusters, nearness.cosine), True
     without = 0 if by_hash or vectors is None else vectors.without
     disputed = None if disputes is None else clusters.disputed
-    return Clustered(agreement, nearness, linkage, sweep, clusters, disputed, measured, without, verdicts)
+    return Clustered(agreement, nearness, linkage, sweep, clusters, disputed, measured, without, verdicts(told))
 
 
 def cliff(sweep: Sequence[SweepPoint]) -> int | None:

@@ -13,10 +13,9 @@ from analysis.corroboration.rows import cluster_rows, member_rows
 from analysis.corroboration.shadow import LISTED, Effect
 from charts.fingerprints import bit_strips, distance_matrix
 from charts.look import QUIET
-from controls import glossary, links, loading, working
+from controls import disputes, glossary, links, loading, working
 from controls.address import said, say
 from controls.corroboration.tables import members, texts
-from controls.drift.history import VERDICTS
 from controls.figures import WIDE, Figure, in_a_row
 from controls.grid import grid
 from controls.knobs import Knob
@@ -118,11 +117,8 @@ def _worth(seen: Clustered, row: ClusterRow) -> None:
     if row.agents <= 1:
         who = "one agent repeats itself" if row.agents else "no agent is named"
         st.caption(f"■ Self-repetition: {who}. It earns a boost as configured, and none if only agents counted.")
-    if row.settled:
-        words = "; ".join(VERDICTS[verdict] for verdict in row.settled)
-        st.caption(f"✕ Disputed, settled: {words}. Both sides are still stored.")
-    elif row.disputed:
-        st.caption("✕ Disputed: a member contradicts the canonical, so part of this is disagreement.")
+    if row.disputed:
+        disputes.cluster_is_disputed(row.settled)
 
 
 def _members(seen: Clustered, rows: list[int], scope: Scope) -> None:
@@ -145,7 +141,7 @@ def _members(seen: Clustered, rows: list[int], scope: Scope) -> None:
 def _role(row: MemberRow) -> str:
     if row.canonical or not row.contradicts:
         return "★ canonical" if row.canonical else "member"
-    return "✕ contradicts it" if row.verdict is None else f"✕ settled: {row.verdict} is right"
+    return disputes.of_member(row.verdict)
 
 
 def _diff(first: str, other: str | None) -> str:

@@ -96,7 +96,10 @@ WEIGHT = meanings.WEIGHT
 RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved it up or down."
 INJECTED = "Retrievals that put it into the memory block."
 ACCEPTED_OF_GIVEN = "Of sessions given it that have an outcome, those accepted. It was never their only memory."
-SAID_BY_OTHERS = "Other observations in its cluster: near-duplicates by SimHash, as of the last aggregation pass."
+SAID_BY_OTHERS = (
+    "Other observations in its cluster: near-duplicates by SimHash, as of the last aggregation pass. Against it: what "
+    "contradicts it, but for what triage dismissed."
+)
 
 # Feedback Impact
 MOVED_TIMES = "Retrievals that moved it up and down."

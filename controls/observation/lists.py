@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from controls import address, glossary, links, messages, observations
+from analysis.corroboration.disputes import settled
+from controls import address, disputes, glossary, links, messages, observations
 from controls.grid import grid
 from controls.loading import load
 from controls.messages import MISSING, counted, moved, number
@@ -170,18 +171,22 @@ def cluster(found: Dossier) -> None:
         return
     first = members.iloc[0]
     sizes = ", ".join(counted(int(first[f"{noun}s"]), noun) for noun in ("member", "agent", "session"))
-    disputed = ", :violet[✕ disputed] by that pass, whatever was decided since" if first["disputed"] else ""
-    st.caption(f"{sizes}, at most {counted(int(first['diameter']), 'bit')} apart{disputed}.")
+    st.caption(f"{sizes}, at most {counted(int(first['diameter']), 'bit')} apart.")
+    if found.disputes:
+        disputes.cluster_is_disputed(settled(one.verdict for one in found.disputes))
+    against = {id_: one.verdict for one in found.disputes for id_ in (one.older, one.newer)}
     role = [
         " · ".join(
             word
             for word, holds in (
-                ("this one", id_ == str(found.id)), ("canonical", canonical), ("contradicts the canonical", against)
+                ("this one", id_ == str(found.id)),
+                ("canonical", canonical),
+                (disputes.of_member(against.get(id_), "the canonical"), id_ in against and not canonical),
             )
             if holds
         )
-        for id_, canonical, against in zip(members["id"], members["canonical"], members["contradicts"], strict=True)
-    ]  # fmt: skip
+        for id_, canonical in zip(members["id"], members["canonical"], strict=True)
+    ]
     observations.table(members.assign(role=role), "members", {"role": "Role", "bits": "Bits apart"})
 
 
@@ -205,7 +210,10 @@ def contradictions(found: Dossier) -> None:
 def _contradiction(place: int, row: pd.Series[Any], org: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         measured = f"severity {row['severity']:.3g} of 100 · overlap {row['overlap']:.3g}"
-        st.text(f"✕ {row['kind']} · {measured} · rule {row['rule']}")
+        verdict = None if pd.isna(row["verdict"]) else str(row["verdict"])
+        decided = disputes.of_contradiction(verdict, dismissed=row["dismissed"])
+        shown = f"{'○' if row['dismissed'] else '✕'} {row['kind']} · {measured} · rule {row['rule']}"
+        st.text(shown if decided is None else f"{shown} · {decided}")
         st.button("Open the other", key=f"other_{place}", on_click=_go, args=(row["other"],), type="tertiary")
         st.button("Alert", key=f"alert_{place}", on_click=_to_alert, args=(org, row["fingerprint"]), type="tertiary")
     age = "newer" if row["side"] == "older" else "older"

@@ -35,6 +35,11 @@ def is_dismissed() -> ColumnElement[bool]:
     return func.coalesce(or_(table.c.state == "false_positive", both), False)
 
 
+def is_decided() -> ColumnElement[bool]:
+    """Whether someone dismissed an alert, or resolved it for one side."""
+    return table.c.state.in_(("resolved", "false_positive"))
+
+
 def keeps_older() -> ColumnElement[bool]:
     """Whether nothing is to be done about an alert's older side: it was found right too, or the alert is put off."""
     right = and_(table.c.state == "resolved", table.c.verdict == "older")
@@ -177,10 +182,8 @@ class DecidedAlerts:
 
     def statement(self) -> Select[Any]:
         """By the same rule of what was dismissed as Overview's."""
-        decided = table.c.state.in_(("resolved", "false_positive"))
-        return select(table.c.fingerprint, is_dismissed(), table.c.verdict).where(
-            table.c.org_id == self.org_id, decided
-        )
+        columns = (table.c.fingerprint, is_dismissed(), table.c.verdict)
+        return select(*columns).where(table.c.org_id == self.org_id, is_decided())
 
     def ask(self, connection: Connection) -> dict[str, tuple[bool, str | None]]:
         """(dismissed, the side that is right) by fingerprint."""

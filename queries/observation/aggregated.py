@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, and_, case, cast, func, literal, or_, select
+from sqlalchemy import BigInteger, and_, case, cast, func, literal, null, or_, select
 from sqlalchemy.dialects.postgresql import BIT
 
 from queries import own_schema, schema
 from queries.aggregation_runs import newest_runs
+from queries.drift.triage import is_decided, is_dismissed, of_alert
 from queries.engine import LIST
 from queries.moments import datable
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy import CTE, ColumnElement, FromClause, Join, Select
 
     from queries.scope import Scope
 
@@ -39,6 +40,14 @@ def _latest(scope: Scope, observation: UUID) -> CTE:
     mine = and_(runs.c.org_id == scope.org, runs.c.project_id.is_not_distinct_from(project))
     columns = (runs.c.id, runs.c.finished_at, runs.c.checked_at, runs.c.observations, runs.c.active)
     return newest_runs(mine, *columns).cte("latest")
+
+
+def _decided(found: Join, *, triaged: bool) -> tuple[Join, ColumnElement[bool], ColumnElement[Any]]:
+    """Contradictions with whether triage dismissed each and for which side it was resolved; as open without triage."""
+    if not triaged:
+        return found, literal(value=False), null()
+    joined = found.outerjoin(own_schema.drift_triage, and_(of_alert(own_schema.contradictions), is_decided()))
+    return joined, is_dismissed(), own_schema.drift_triage.c.verdict
 
 
 @dataclass(frozen=True)
@@ -135,6 +144,51 @@ class ClusterMembers:
 
 
 @dataclass(frozen=True)
+class DisputeRow:
+    """A contradiction between the canonical of a cluster and a member, with what was decided about it."""
+
+    older: str
+    newer: str
+    fingerprint: str
+    dismissed: bool
+    verdict: str | None
+
+
+@dataclass(frozen=True)
+class ClusterDisputes:
+    """What disputes the observation's cluster by the pass, also what triage dismissed since."""
+
+    scope: Scope
+    id: UUID
+    triaged: bool = True
+    row: ClassVar[type] = DisputeRow
+    limit: ClassVar[float] = LIST
+
+    def statement(self) -> Select[Any]:
+        """In the order in which they were found."""
+        latest, found = _latest(self.scope, self.id), own_schema.contradictions
+        mine, first, each = (own_schema.clusters.alias(name) for name in ("mine", "first", "member"))
+        own = and_(mine.c.org_id == self.scope.org, mine.c.run_id == latest.c.id, mine.c.observation_id == self.id)
+
+        def together(other: FromClause) -> ColumnElement[bool]:
+            same = and_(other.c.run_id == mine.c.run_id, other.c.cluster == mine.c.cluster)
+            return and_(other.c.org_id == self.scope.org, same)
+
+        is_older = found.c.older == first.c.observation_id
+        against = case((is_older, found.c.newer), else_=found.c.older)
+        here = and_(found.c.org_id == self.scope.org, found.c.run_id == latest.c.id)
+        joined, dismissed, verdict = _decided(
+            latest.join(mine, own)
+            .join(first, and_(together(first), first.c.canonical))
+            .join(found, and_(here, or_(is_older, found.c.newer == first.c.observation_id)))
+            .join(each, and_(together(each), each.c.observation_id == against)),
+            triaged=self.triaged,
+        )
+        columns = (found.c.older, found.c.newer, found.c.fingerprint, dismissed, verdict)
+        return select(*columns).select_from(joined).order_by(found.c.place)
+
+
+@dataclass(frozen=True)
 class ContradictionRow:
     """One contradiction that the observation is part of, with the other side as it is stored now."""
 
@@ -151,15 +205,22 @@ class ContradictionRow:
     created_at: datetime | None
     status: str | None
     content: str | None
+    dismissed: bool
+    verdict: str | None
     total: int
+    standing: int
 
 
 @dataclass(frozen=True)
 class ContradictionsOf:
-    """The most severe contradictions of the observation; ``side`` says which of the two it is."""
+    """The most severe contradictions of the observation; ``side`` says which of the two it is.
+
+    Those that triage dismissed come last, and are not ``standing``; a store may keep no triage to ask.
+    """
 
     scope: Scope
     id: UUID
+    triaged: bool = True
     row: ClassVar[type] = ContradictionRow
     limit: ClassVar[float] = LIST
 
@@ -174,6 +235,7 @@ class ContradictionsOf:
             or_(is_older, found.c.newer == self.id),
         )
         stored = and_(table.c.org_id == self.scope.org, table.c.id == other)
+        joined, dismissed, verdict = _decided(latest.join(found, here).outerjoin(table, stored), triaged=self.triaged)
         return (
             select(
                 found.c.fingerprint,
@@ -189,9 +251,12 @@ class ContradictionsOf:
                 datable(table.c.created_at),
                 table.c.status,
                 func.left(table.c.content, LONGEST_SIDE),
+                dismissed,
+                verdict,
                 func.count().over(),
+                func.count().filter(~dismissed).over(),
             )
-            .select_from(latest.join(found, here).outerjoin(table, stored))
-            .order_by(found.c.severity.desc(), found.c.place)
+            .select_from(joined)
+            .order_by(dismissed, found.c.severity.desc(), found.c.place)
             .limit(SHOWN)
         )

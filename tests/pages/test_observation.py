@@ -129,13 +129,13 @@ class TestParts:
     def test_the_cluster_with_its_canonical_and_distances(self, opened: Opened, planted: Planted) -> None:
         test = opened(observation=str(planted.id), part="Cluster")
         members = test.dataframe[0].value
-        assert list(members["role"]) == ["canonical", "this one", ""]
+        assert list(members["role"]) == ["canonical", "this one", "✕ contradicts the canonical"]
         assert list(members["id"]) == [str(planted.alike[0]), str(planted.id), str(planted.alike[1])]
         assert members["bits"].iloc[1] == 0
         captions = " ".join(line.value for line in test.caption)
         assert "From the aggregation pass of" in captions
         assert "3 members, 3 agents, 3 sessions" in captions
-        assert "✕ disputed] by that pass, whatever was decided since" in captions
+        assert "✕ Disputed: a member contradicts the canonical" in captions
 
     def test_the_other_side_of_a_contradiction_verbatim(self, opened: Opened, planted: Planted) -> None:
         test = opened(observation=str(planted.id), part="Contradictions")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -12,7 +11,6 @@ from psycopg import sql
 
 from analysis.observation import fingerprint
 from queries.moments import BEGIN, END
-from queries.observation.aggregated import ClusterMembers, ContradictionsOf, LastPass
 from queries.observation.life import Home, whole_life
 from queries.observation.near import NearestBySimhash, NearestByVector
 from queries.observation.record import Record, Vectors, WeightSteps
@@ -216,44 +214,6 @@ class TestMoments:
             plan = "\n".join(row[0] for row in connection.exec_driver_sql(f"explain {asked}", dict(asked.params)))
         assert "logs_observation" in plan
         assert "Seq Scan on retrieval_ab_logs" not in plan
-
-
-class TestAggregated:
-    def test_the_cluster_of_the_latest_finished_pass(self, store: Store, planted: Planted) -> None:
-        members = store.ask(ClusterMembers(LIFE, planted.id, HASH)).set_index("id")
-        assert list(members.index)[:2] == [str(planted.alike[0]), str(planted.id)]
-        assert list(members["canonical"]) == [True, False, False]
-        assert members["disputed"].all()
-        for id_, text in zip((planted.id, *planted.alike), ALIKE, strict=True):
-            assert members.loc[str(id_), "bits"] == apart(text)
-        assert (members["members"] == 3).all()
-        finished = store.ask(LastPass(LIFE, planted.id))["finished_at"].iloc[0]
-        assert timedelta(hours=1.9) < datetime.now(UTC) - finished < timedelta(hours=2.1)
-
-    def test_a_member_whose_text_changed_since_has_no_distance(
-        self, store: Store, owner: Owner, planted: Planted
-    ) -> None:
-        owner.execute("update observations set content = 'other' where id = %s", (planted.alike[1],))
-        owner.execute("delete from observations where id = %s", (planted.alike[0],))
-        members = store.ask(ClusterMembers(LIFE, planted.id, HASH)).set_index("id")
-        assert members["bits"].isna().to_dict() == {
-            str(planted.alike[0]): True,
-            str(planted.id): False,
-            str(planted.alike[1]): True,
-        }
-
-    def test_both_sides_of_a_contradiction_see_the_other(self, store: Store, planted: Planted) -> None:
-        for mine, other, side in ((planted.id, planted.opposite, "older"), (planted.opposite, planted.id, "newer")):
-            row = store.ask(ContradictionsOf(LIFE, mine)).iloc[0]
-            assert (row["other"], row["side"], row["kind"], row["severity"]) == (str(other), side, "negation", 61.5)
-            assert [word["text"] for word in row["evidence"]] == ["use", "never"]
-            assert row["content"] == store.ask(Record(LIFE, other))["content"].iloc[0]
-
-    def test_no_pass_is_told_from_no_cluster(self, store: Store, owner: Owner, planted: Planted) -> None:
-        assert store.ask(ClusterMembers(LIFE, planted.opposite, 0)).empty
-        assert len(store.ask(LastPass(LIFE, planted.opposite))) == 1
-        owner.execute("delete from rankscope.aggregation_runs")
-        assert store.ask(LastPass(LIFE, planted.opposite)).empty
 
 
 class TestNeighbours:
