@@ -24,7 +24,7 @@ PAGE = "observation.py"
 WHEN = "D MMM YYYY HH:mm"
 LONGEST_WORDS = 500
 COLUMNS = ("content", "agent_id", "session_id", "project_id", "created_at", "status", "id")
-NUMBERS = ("cosine", "bits")
+NUMBERS = {"cosine": "%.3f", "bits": "%d"}
 
 
 def finder(scope: Scope) -> bool:
@@ -82,7 +82,7 @@ def table(rows: pd.DataFrame, key: str, first: dict[str, str], what: str = "an o
         if name == "retrieved":
             config[name] = st.column_config.NumberColumn(label, width=80, format="localized")
         elif name in NUMBERS:
-            config[name] = st.column_config.NumberColumn(label, format="%.3g")
+            config[name] = st.column_config.NumberColumn(label, format=NUMBERS[name])
         else:
             config[name] = st.column_config.TextColumn(label)
     choose_to_open(f"choose_{key}", what, dict(zip(rows["id"], rows["content"], strict=True)), _open)

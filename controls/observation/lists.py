@@ -214,8 +214,14 @@ def _contradiction(place: int, row: pd.Series[Any], org: str) -> None:
         decided = disputes.of_contradiction(verdict, dismissed=row["dismissed"])
         shown = f"{'○' if row['dismissed'] else '✕'} {row['kind']} · {measured} · rule {row['rule']}"
         st.text(shown if decided is None else f"{shown} · {decided}")
-        st.button("Open the other", key=f"other_{place}", on_click=_go, args=(row["other"],), type="tertiary")
-        st.button("Alert", key=f"alert_{place}", on_click=_to_alert, args=(org, row["fingerprint"]), type="tertiary")
+        st.button(
+            "Open the other", key=f"other_{place}", on_click=_go, args=(row["other"],), type="tertiary",
+            icon=":material/article:",
+        )  # fmt: skip
+        st.button(
+            "Alert", key=f"alert_{place}", on_click=_to_alert, args=(org, row["fingerprint"]), type="tertiary",
+            icon=":material/difference:",
+        )  # fmt: skip
     age = "newer" if row["side"] == "older" else "older"
     who = [f"the {age} side", *(str(row[name]) for name in ("agent_id", "session_id") if not pd.isna(row[name]))]
     if not pd.isna(row["created_at"]):

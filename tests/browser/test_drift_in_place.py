@@ -99,6 +99,24 @@ def test_a_refused_decision_leaves_every_button_where_it_is(
     expect(page.get_by_text(re.compile("→ investigating by"))).to_be_in_viewport()
 
 
+def test_a_refusal_moves_no_decision_in_a_narrow_window(visit: Visit, server: AppServer, keeper: Owner) -> None:
+    visit.page.set_viewport_size({"width": 900, "height": 900})
+    page = visit.open(f"{server.url}/drift_alerts?org=org_a")
+    page.get_by_role("button", name="Open the first").click()
+    expect(page.get_by_text(FIRST)).to_be_visible()
+    visit.settled()
+    decisions = page.get_by_role("button", name=re.compile("^(Acknowledge|Investigate|False positive|Resolve: )"))
+    before = [button.bounding_box() for button in decisions.all()]
+    keeper.execute("revoke insert on rankscope.drift_triage_events from dash_write")
+    page.keyboard.press("f")
+    expect(page.get_by_text("Not saved: why stands below the decisions.")).to_be_in_viewport()
+    expect(page.get_by_text("The database user may not do this")).to_be_visible()
+    visit.settled()
+    keeper.execute("grant insert on rankscope.drift_triage_events to dash_write")
+    assert [button.bounding_box() for button in decisions.all()] == before
+    assert len(before) == 6
+
+
 def test_the_list_turns_to_the_page_of_the_alert_before_and_after(visit: Visit, server: AppServer) -> None:
     page = visit.open(f"{server.url}/drift_alerts?org=org_a&page=2")
     page.get_by_role("button", name="Open the first").click()
