@@ -33,6 +33,8 @@ def organizations(objects: pd.DataFrame, standing: pd.DataFrame, now: datetime, 
 def in_words(cell: Cell, flag: KnownFlag) -> str:
     """The state, what it amounts to, and what is odd about it."""
     said = f"{SIGNS[cell.state]} {cell.state}: {flag.effect(cell.state)}"
+    if cell.restored is not None:
+        return f"{said} · set outside, restored by {cell.actor} on {cell.restored:%-d %b %Y}"
     if cell.outside:
         return f"{said} · set outside"
     if cell.state == "absent" or cell.days is None:
@@ -69,7 +71,7 @@ def table(found: list[Organization]) -> pd.DataFrame:
 def stale_overrides(found: list[Organization]) -> pd.DataFrame:
     """Overrides that have stood too long, longest first, with the reason they were given."""
     return pd.DataFrame(
-        {"organization": org.name, "flag": flag, "state": cell.state, "days": cell.days or 0, "reason": cell.reason,
-         "actor": cell.actor, "id": org.id}
+        {"organization": org.name, "reason": cell.reason, "days": cell.days or 0, "actor": cell.actor, "flag": flag,
+         "state": cell.state, "id": org.id}
         for org, flag, cell in flags.stale_overrides(found)
     )  # fmt: skip
