@@ -87,9 +87,9 @@ def worklist(found: Drift) -> None:
         {
             "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
             "harm": [one.harm for one in rows],
-            "conflict": conflicts,
             "older": older,
             "newer": newer,
+            "conflict": conflicts,
             "state": [state_of(one, found) for one in rows],
             "both": [_counted(one.both_injected) for one in rows],
             "kind": [one.kind.value for one in rows],
@@ -124,7 +124,7 @@ def worklist(found: Drift) -> None:
             lambda name: take(Step(name, page)),
         )
     # above an open alert, which has the texts, three rows of one line lead to the next
-    row, beside, says = (WRAPPED, 120, 136) if chosen is None else (ROW, 210, 245)
+    row, beside, says = (WRAPPED, 130, 196) if chosen is None else (ROW, 210, 245)
     grid(
         shown,
         hide_index=True,

@@ -58,7 +58,7 @@ def spans(table: Any) -> dict[str, tuple[int, int]]:  # noqa: ANN401 - a table
         ("feature_flags.py", {}, ("days", "reason")),
         ("health.py", {**TIDEWATER, "org": ""}, ("worse", "act")),
         ("health.py", {**TIDEWATER, "part": "top"}, ("content", "weight", "retrieved", "injected")),
-        ("drift_alerts.py", TIDEWATER, ("conflict", "older", "newer")),
+        ("drift_alerts.py", TIDEWATER, ("older", "newer")),
         ("inspector.py", ASKED, ("memory", "block", "score")),
         ("inspector.py", {**ASKED, "show": "why", "why": "any"}, ("result", "words")),
         ("corroboration.py", TIDEWATER, ("kind", "text", "size")),
