@@ -39,6 +39,15 @@ def not_understood(read: Mapping[str, tuple[str, object]]) -> list[str]:
     return [label for name, (label, value) in read.items() if value is None and said(name) is not None]
 
 
+def unknown(names: Iterable[str]) -> list[str]:
+    """How many parts of the address nobody reads, in words; ``names`` are those that someone does.
+
+    What was sent is not repeated. A link that was broken in the middle has such a part, and shows something else.
+    """
+    odd = len(set(st.query_params) - set(names))
+    return ["an unknown part" if odd == 1 else f"{odd:,} unknown parts"] if odd else []
+
+
 def part(names: Iterable[str]) -> dict[str, str]:
     """What the address says under some names."""
     return {name: st.query_params[name] for name in names if name in st.query_params}

@@ -91,8 +91,7 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
         )  # fmt: skip
 
     unread = ["Window"] if said is None else []
-    if window == "custom":
-        unread += [label for label, name in DAYS.items() if name in st.query_params and _said_day(name) is None]
+    unread += [label for label, name in DAYS.items() if name in st.query_params and _read_day(name) is None]
     if shown:
         messages.ignored_in_link(unread)
     with st.sidebar:
@@ -115,8 +114,14 @@ def _said_day(name: str) -> date | None:
         return None
 
 
+def _read_day(name: str) -> date | None:
+    """The same where it counts: in a window of one's own, and a last day only beside a first."""
+    alone = name == "to" and "from" not in st.query_params
+    return None if alone or st.query_params.get("window") != "custom" else _said_day(name)
+
+
 def _day(label: str, name: str, default: date, today: date, shown: bool) -> date:  # noqa: FBT001 - as above
-    said = _said_day(name) or default
+    said = _read_day(name) or default
     chosen = max(EARLIEST, min(said, today))
 
     def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
@@ -185,8 +190,10 @@ def _write(name: str, value: str | None) -> None:
     if name in ("from", "to") and st.query_params.get("window") != "custom":
         return  # a day typed in and left behind by choosing another window
     dropped = ("project",) if name == "org" else ("from", "to") if name == "window" and value != "custom" else ()
+    first = st.session_state.get("pick_from") if name == "to" else None
+    both = {"from": first.isoformat()} if isinstance(first, date) else {}
     silent = value in (None, ALL) or (name == "window" and value == DEFAULT_WINDOW)
-    say(**dict.fromkeys(dropped), **{name: None if silent else value})
+    say(**dict.fromkeys(dropped), **both, **{name: None if silent else value})
 
 
 def _names(frame: pd.DataFrame) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -168,6 +168,9 @@ class TestScope:
             ({"window": "forever"}, "Window"),
             ({"window": "custom", "from": "rubbish", "to": "2026-01-31"}, "From"),
             ({"window": "custom", "from": "2026-02-30", "to": ""}, "From, To"),
+            ({"window": "custom", "to": "2026-01-31"}, "To"),
+            ({"from": "2026-01-01", "to": "2026-01-31"}, "From, To"),
+            ({"window": "7d", "to": "2026-01-31"}, "To"),
         ],
     )
     def test_a_window_that_cannot_be_is_told_like_every_other_part_of_a_link(
@@ -175,6 +178,20 @@ class TestScope:
     ) -> None:
         with application(address, **parameters) as test:
             assert f"Not understood in this link, and ignored: {told}." in alerts(test.run())[0]
+
+    def test_a_last_day_without_a_first_leaves_the_default_window(self, address: str) -> None:
+        with application(address, window="custom", to="2026-01-31") as test:
+            assert "the 30 days before" in compared(test.run())
+
+    def test_choosing_the_last_day_alone_puts_both_into_the_address(self, address: str) -> None:
+        with application(address, window="custom") as test:
+            first = test.run().sidebar.date_input(key="pick_from").value
+            assert isinstance(first, date)
+            last = first + timedelta(days=26)
+            test.sidebar.date_input(key="pick_to").set_value(last).run()
+            said = {name: test.query_params[name] for name in ("from", "to")}
+            assert said == {"from": first.isoformat(), "to": last.isoformat()}
+            assert not any("ignored" in told for told in alerts(test))
 
     def test_a_day_without_figures_is_told_beside_its_control(self, address: str) -> None:
         with application(address, window="custom", **{"from": "1969-12-31", "to": "2026-01-31"}) as test:
