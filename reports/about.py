@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 2  # 1: bundles had no README.txt
 # What decides the bytes of a file: another version of one of these is another input.
 PACKAGES = ("SQLAlchemy", "psycopg", "numpy", "typst")
+SAME = "Same alerts"
 TAKEN = "who took this file, and when, stands under Files taken on Drift Alerts, and in the store in rankscope.exports"
 
 
@@ -160,7 +161,7 @@ class About:
         read += f", {found.set_apart:,} of them set apart for a weight that is no number" if found.set_apart else ""
         pairs = counted(found.detected, "pair")
         decided = sum(count for state, count in found.unlisted if state in DECIDED)
-        unlisted = f", {decided:,} of them decided and not listed here" if decided else ""
+        unlisted = f", {decided:,} of them decided and left out by the chosen states" if decided else ""
         return [
             ("Scope", self.subject()),
             ("Chosen", " · ".join(chosen)),
@@ -176,7 +177,7 @@ class About:
         return [
             ("Data version", self.found.data_version),
             *([] if opposed is None else [("Opposition pairs", _pairs(opposed))]),
-            *([("Same alerts", f"below the address of your Rankscope: {self.permalink}")] if self.permalink else []),
+            *([(SAME, f"below the address of your Rankscope: {self.permalink}")] if self.permalink else []),
             ("Taken", TAKEN),
         ]
 
@@ -218,4 +219,7 @@ def _pairs(opposed: Opposed) -> str:
 
 
 def _days(first: datetime, end: datetime) -> str:
-    return f"counted from {first:%Y-%m-%d} to {end - timedelta(microseconds=1):%Y-%m-%d} (UTC)"
+    return (
+        f"counted from {first:%Y-%m-%d} to {end - timedelta(microseconds=1):%Y-%m-%d} (UTC), and with them harm, the "
+        "order and both sides given; the alerts themselves are of whatever day"
+    )

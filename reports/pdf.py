@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from analysis.drift.alerts import OPEN
+from reports.about import SAME
 from reports.fields import encoded
 from reports.glyphs import BREAK, FAMILIES, on_a_line, printed
 from reports.joining import Joined
@@ -49,6 +51,7 @@ PART = 250  # alerts that are set at once: the typesetter holds half a megabyte 
 LARGEST = 400_000  # characters of their statements
 LONGEST = 2_000  # characters of one statement
 SHORT = 900  # characters of both statements that still fit on a page together
+LINE = 40  # letters that fit beside a label, however wide
 NAME, NOTE = 200, 1_000  # characters of an id or an agent, and of what someone wrote
 
 
@@ -137,12 +140,27 @@ def _head(about: About) -> dict[str, object]:
         "date": [about.as_of.year, about.as_of.month, about.as_of.day],
         "foot": f"Rankscope · as of {about.as_of:%Y-%m-%d} (UTC)",
         "facts": _known(about.facts()),
-        "checks": {"title": CHECKS, "known": _known(about.checks())},
+        "checks": {"title": CHECKS, "known": [*map(_check, about.checks())]},
     }
 
 
 def _known(facts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(label, _short(value, 1_000)) for label, value in facts]
+
+
+def _check(fact: tuple[str, str]) -> tuple[str, object]:
+    """A fact as it is set; of an address its parameters, each in parts, so that it is copied as it was."""
+    label, value = fact
+    if label != SAME:
+        return label, _short(value, 1_000)
+    before, space, address = value.rpartition(" ")
+    parameters = re.findall("&?[^&]*", _short(address, 1_000).replace(BREAK, ""))
+    return label, [before + space, *(_parts(each) for each in parameters if each)]
+
+
+def _parts(text: str) -> list[str]:
+    """A text that never ends in parts that fit on a line of the widest letters."""
+    return [text[at : at + LINE] for at in range(0, len(text), LINE)]
 
 
 def _front(summary: Summary) -> dict[str, object]:

@@ -70,7 +70,8 @@ def weigh(
         triage = asked.ask(snapshot) if keeps(snapshot, "drift_triage") else {}
     every = triaged(exposed, triage, now or searched.as_of)
     listed = admitted(every, filter)
-    unlisted = _states(every) - _states(listed)
+    whatever_state = (one for one in every if admits(replace(filter, states=None), one))
+    unlisted = _states(whatever_state) - _states(listed)
     return _found(searched, total, listed, tuple(sorted(unlisted.items())))
 
 

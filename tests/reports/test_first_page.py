@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -192,3 +193,11 @@ def test_one_pair_and_none_are_said_in_their_own_words() -> None:
     assert "Words are compared" in told("md", [])[0]
     both = told("md", [alert(1, kind=Kind.VALUE), alert(2, kind=Kind.VALUE)])[0]
     assert "2 pairs of statements in 2 disputes (pairs that share an observation are one): 2 may contradict" in both
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_first_page_says_which_days_exposure_counts(form: str) -> None:
+    days = (datetime(2026, 3, 4, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC))
+    first = told(form, list(alerts(3)), about(window=days))[0]
+    assert "counted from 2026-03-04 to 2026-03-10 (UTC), and with them harm, the order and both sides given" in first
+    assert "the alerts themselves are of whatever day" in first

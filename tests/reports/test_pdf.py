@@ -209,3 +209,28 @@ def bare_lines(text: str) -> str:
 
 def test_nothing_found_is_said() -> None:
     assert "No alert passed the choice above." in bare_lines(text_of(written([])))
+
+
+@pytest.mark.parametrize("agents", [0, 3, 12])
+def test_the_address_of_the_same_alerts_can_be_copied(agents: int) -> None:
+    """Read back, it breaks only before a parameter, or inside one that is longer than a line; nothing is added."""
+    names = [
+        "window=custom",
+        "from=2026-11-12",
+        "to=2026-11-18",
+        "t=0.5",
+        *(f"agent=fact-checker-{n}" for n in range(agents)),
+    ]
+    names += [f"agent={'x' * 150}"] * (agents > 3)
+    address = "&".join(["/drift_alerts?org=org_quillworks", *names])
+    out = io.BytesIO()
+    write_pdf(alerts(2), about(permalink=address), out)
+    for text in (
+        text_of(out.getvalue()),
+        "".join(page.extract_text() for page in PdfReader(io.BytesIO(out.getvalue())).pages),
+    ):
+        begin = text.index("/drift_alerts?")
+        lines = text[begin : text.index("Taken", begin)].split()
+        assert "".join(lines) == address
+        assert agents or len(lines) == 1
+        assert all(line.startswith("&") or "xxx" in line for line in lines[1:])

@@ -136,6 +136,25 @@ class TestFilter:
         assert before.data_version != after.data_version
         assert find_alerts(store, scope, ALL).unlisted == ()
 
+    def test_what_another_filter_leaves_out_too_is_not_counted_as_left_out_by_its_state(
+        self, store: Store, owner: Owner, acme: dict[str, tuple[str, str]]
+    ) -> None:
+        scope, new = window("org_a"), replace(ALL, states=frozenset({"new"}))
+        owner.execute(
+            """insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by)
+               select 'org_a', unnest(%s::text[]), 'resolved', 'me'""",
+            (list(find_alerts(store, scope, ALL).fingerprints),),
+        )
+        assert len(acme) == 2
+        assert find_alerts(store, scope, new).unlisted == (("resolved", 2),)
+        for narrower in (
+            replace(new, kinds=frozenset({Kind.VALUE})),
+            replace(new, least_severity=50.0),
+            replace(new, since=sample.TODAY - timedelta(days=10)),
+        ):
+            assert find_alerts(store, scope, narrower).unlisted == (("resolved", 1),)
+        assert find_alerts(store, scope, replace(new, agents=frozenset({"nobody"}))).unlisted == ()
+
 
 class TestTexts:
     def test_a_text_that_changed_meanwhile_is_refused(
