@@ -12,21 +12,24 @@ from charts.look import DEGRADED, DISPUTED, DOWN, FAINT, NEUTRAL, UP, finish
 if TYPE_CHECKING:
     import pandas as pd
 
+FEW = 4  # alerts that have a tick each
 FOOT = 76  # pixels below the axis: a line of dates, and a legend of two lines where it is narrow
 SHADES = (FAINT, NEUTRAL, DEGRADED, DOWN)  # the longer an alert waits, the louder
 
 
 def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
     """Above, alerts by the day they arose (``day, arisen``); below, those open as each day ends, a column per age."""
-    bars = [
-        go.Bar(
-            x=days["day"],
-            y=days["arisen"],
-            marker={"color": DISPUTED, "line": {"width": 0}},
-            showlegend=False,
-            hovertemplate="%{x|%-d %b}: %{y:,} arose<extra></extra>",
+    arose, bars = int(days["arisen"].max()) if len(days) else 0, []
+    if arose:
+        bars.append(
+            go.Bar(
+                x=days["day"],
+                y=days["arisen"],
+                marker={"color": DISPUTED, "line": {"width": 0}},
+                showlegend=False,
+                hovertemplate="%{x|%-d %b}: %{y:,} arose<extra></extra>",
+            )
         )
-    ]
     for name, colour in zip(ages, SHADES, strict=True):
         bars.append(
             go.Bar(
@@ -38,6 +41,7 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
                 hovertemplate=f"%{{x|%-d %b}}: %{{y:,}} open for {name}<extra></extra>",
             )
         )
+    most = int(days[list(ages)].sum(axis=1).max()) if len(days) else 0
     # both above one axis of days, all said at once: each later update of a figure costs more than its bars
     figure = go.Figure(
         bars,
@@ -45,17 +49,23 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
             "barmode": "stack",
             "bargap": 0.15,
             "xaxis": {"anchor": "y2", "tickformat": "%-d %b"},
-            "yaxis": {"domain": [0.64, 1], "title": {"text": "arose"}, "tickformat": ",d", "nticks": 4},
-            "yaxis2": {"domain": [0, 0.54], "title": {"text": "open, by age"}, "tickformat": ",d", "nticks": 5},
+            "yaxis": {"domain": [0.64, 1], "title": {"text": "arose"}, "visible": bool(arose), **_whole(arose, 4)},
+            "yaxis2": {"domain": [0, 0.54 if arose else 1], "title": {"text": "open, by age"}, **_whole(most, 5)},
         },
     )
     waiting = int(days[list(ages)].iloc[-1].sum()) if len(days) else 0
     old = int(days[list(ages[2:])].iloc[-1].sum()) if len(days) else 0
-    finish(figure, f"{waiting:,} open, {old:,} of them for over 30 days", height=420)
+    said = f"{waiting:,} open, {old:,} of them for over 30 days" + ("" if arose else "; none arose")
+    finish(figure, said, height=420 if arose else 300)
     # by the foot of the picture, not by its axes: those are measured anew when it widens, the legend beside them is not
     figure.layout.legend.update(yref="container", y=0, yanchor="bottom", x=0, xanchor="left")
     figure.layout.margin.update(b=FOOT)
     return figure
+
+
+def _whole(most: int, ticks: int) -> dict[str, object]:
+    """Ticks at whole numbers: between few of them Plotly would put halves, rounded to the same number twice."""
+    return {"tickformat": ",d", **({"nticks": ticks} if most > FEW else {"tick0": 0, "dtick": 1})}
 
 
 def precision_curve(shares: pd.DataFrame, threshold: float) -> go.Figure:

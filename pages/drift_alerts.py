@@ -47,7 +47,7 @@ def main(scope: Scope, principal: Principal) -> None:
     top = st.container()
     figures_place, filters_place = head.places(folded=opened is not None)
     with filters_place:
-        wanted = filters.choose(searched.agents)
+        wanted = filters.choose(searched)
     found = gather(scope, searched, wanted, datetime.now(UTC))
     with top:
         head.trust(found)

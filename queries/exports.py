@@ -46,10 +46,11 @@ class RecordExport:
 
 @dataclass(frozen=True)
 class TakenRow:
-    """One file: when it was taken, by whom, its name, how many rows it holds, and its SHA-256 where that was kept."""
+    """One file: when and by whom it was taken, format and name, how many rows it holds, its SHA-256 if it was kept."""
 
     exported_at: datetime
     actor: str
+    format: str
     file_name: str
     rows: int
     sha256: str | None
@@ -69,7 +70,7 @@ class TakenFiles:
         taken = own_schema.exports
         sha256 = taken.c.filter["sha256"].astext
         return (
-            select(taken.c.exported_at, taken.c.actor, taken.c.file_name, taken.c.rows, sha256)
+            select(taken.c.exported_at, taken.c.actor, taken.c.format, taken.c.file_name, taken.c.rows, sha256)
             .where(self.scope.reach.where(taken.c.org_id), taken.c.org_id == self.scope.org, taken.c.kind == self.kind)
             .order_by(taken.c.id.desc())
             .limit(TAKEN)

@@ -131,10 +131,14 @@ class Scope:
         else:
             who = isolated(self.org_name or self.org)
         what = f", project {isolated(self.project)}" if self.project else ""
+        return f"{who}{what}, {self.days_in_words()}"
+
+    def days_in_words(self) -> str:
+        """Its window alone: the first day, unless it is the only one, and the last."""
         last = self.until - timedelta(days=1)
         first = f"{self.since.day} {self.since:%b}" + (f" {self.since.year}" if self.since.year != last.year else "")
         days = "" if self.days == 1 else f"{first} to "
-        return f"{who}{what}, {days}{last.day} {last:%b %Y} (UTC)"
+        return f"{days}{last.day} {last:%b %Y} (UTC)"
 
 
 def marked(text: str) -> str:

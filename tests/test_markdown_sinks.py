@@ -54,7 +54,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     "fields of tables of our own: measures, checks, flags, knobs, stages, formats, pages": {
         "controls/corroboration/shadow.py": {"failure(gate)", "found.reasons", "gate.name"},
         "controls/drift/head.py": {"messages.missing_here(found.kept)"},
-        "controls/drift/messages.py": {"kept.missing"},
+        "controls/drift/messages.py": {"kept.missing", "scope.days_in_words()"},
         "controls/drift/reports.py": {"kept.label"},
         "controls/figures.py": {"each.beside", "each.explained", "each.label", "each.value"},  # looked at where made
         "controls/flags/changing.py": {

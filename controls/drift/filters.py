@@ -10,12 +10,17 @@ import streamlit as st
 from analysis.drift.alerts import OPEN, AlertFilter, State
 from analysis.drift.search import STEPS
 from controls import glossary
-from controls.address import not_understood, said, say
+from controls.address import not_understood, said, say, unknown
+from controls.drift import messages
+from controls.saved_views import PASSING
+from controls.scope import NAMES as SCOPE
 from queries.scope import is_storable, marked
 from ranking.contradictions import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+
+    from analysis.drift.search import Searched
 
 THRESHOLD, SEVEREST = 0.5, 100
 STEP = 0.05
@@ -28,7 +33,7 @@ FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2199, 12, 31)
 FINGERPRINT = 64  # characters at most, twice those of one
 
 
-def choose(agents: Iterable[str]) -> AlertFilter:
+def choose(searched: Searched) -> AlertFilter:
     """Draw the filters in a row above the list, on more lines where it is narrow, and return what the address says."""
     st.session_state["pick_t"], st.session_state["pick_sev"] = threshold(), _severity() or 0
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
@@ -42,7 +47,7 @@ def choose(agents: Iterable[str]) -> AlertFilter:
         )  # fmt: skip
         _several("state", "State", STATES, list(OPEN))
         _several("kind", "Kind", KINDS, [], width=190)
-        _agents(sorted(set(agents))[:AGENTS])
+        _agents(sorted(searched.agents)[:AGENTS])
         st.session_state["pick_since"] = since()
         st.date_input(
             "Arose on or after", None, FIRST_DAY, LAST_DAY, key="pick_since", on_change=_picked, args=("since",),
@@ -52,6 +57,8 @@ def choose(agents: Iterable[str]) -> AlertFilter:
             "Reset to defaults", key="reset_drift", on_click=lambda: say(**dict.fromkeys((*NAMES, "page"))),
             icon=":material/restart_alt:", disabled=not any(map(said, NAMES)),
         )  # fmt: skip
+    if searched.steps == STEPS:
+        messages.at_thresholds(searched.totals, STEPS[0], STEPS[-1])
     return wanted()
 
 
@@ -70,7 +77,7 @@ def wanted() -> AlertFilter:
 
 def ignored() -> list[str]:
     """What the address says about this page and cannot be, by the names of the controls."""
-    return not_understood(
+    read = not_understood(
         {
             "t": ("Threshold", _step()),
             "sev": ("Minimum severity", _severity()),
@@ -82,6 +89,7 @@ def ignored() -> list[str]:
             "alert": ("Opened alert", opened()),
         }
     )
+    return [*read, *unknown((*SCOPE, *NAMES, "page", "alert", *PASSING))]
 
 
 def threshold() -> float:

@@ -65,7 +65,7 @@ def figures(found: Drift) -> None:
     both = sum(bool(one.both_injected) for one in waiting)
     reached = sum(bool((one.older_injected or 0) + (one.newer_injected or 0)) for one in waiting)
     here = precision_by_threshold(found.verdicts, (found.wanted.threshold,))[0]
-    judged = f"of {number(here.judged)} judged" if here.share is not None else f"{here.judged} of {FLOOR} verdicts"
+    judged = f"{here.judged} judged, needs {FLOOR}" if here.share is None else f"of {number(here.judged)} judged"
     here_alone = " here" if found.left_out else ""
     of_all, of_open = f"of {number(found.total)}", f"of {number(len(waiting))} open{here_alone}"
     reopened = [f"{number(len(found.earlier))} reopened"] if found.earlier else []

@@ -10,6 +10,7 @@ from controls.messages import counted, number
 
 if TYPE_CHECKING:
     from queries.drift.kept import Kept
+    from queries.scope import Scope
 
 
 def no_alerts(*, filtered: bool) -> None:
@@ -84,6 +85,30 @@ def missing_here(kept: Kept) -> str:
 def no_history() -> None:
     """A store that does not keep when alerts were decided: which were open on a day cannot be told."""
     st.caption("Alerts over time are counted by the history of decisions, of which this store keeps only part.")
+
+
+def no_trend(scope: Scope) -> None:
+    """Days on which there was nothing to draw."""
+    days = scope.days_in_words()
+    st.caption(f"No alert arose or was open {'on' if scope.days == 1 else 'from'} {days}.")
+
+
+def exposure_counted(scope: Scope) -> None:
+    """What in a file hangs on the window, which may have been chosen on another page, and what does not."""
+    st.caption(
+        f"Harm, the order and what agents were given count {scope.days_in_words()}, the window of the sidebar; the "
+        "alerts themselves are all that are listed, of whatever day."
+    )
+
+
+def at_thresholds(totals: tuple[int, ...], first: float, last: float) -> None:
+    """How many alerts the ends of the slider have, so that nobody looks for what it cannot change."""
+    low, high = totals[0], totals[-1]
+    if min(totals) == max(totals):
+        told = f"The threshold changes nothing here: {counted(low, 'alert')} from {first:.1f} to {last:.1f}"
+    else:
+        told = f"Threshold: {counted(low, 'alert')} at {first:.1f}, {number(high)} at {last:.1f}"
+    st.caption(f"{told}, before the other filters.")
 
 
 def collecting_verdicts(judged: int, needed: int) -> None:

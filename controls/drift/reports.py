@@ -172,6 +172,8 @@ def of_page(found: Drift, principal: Principal) -> None:
     searched = _whole(found)
     if searched is not None:
         rows = None if found.left_out else len(found.listed)
+        if found.logged:
+            drift_messages.exposure_counted(found.scope)
         report_buttons(DriftReport.of(found, principal, searched), as_of=found.searched.as_of, rows=rows)
     files_taken(found.scope, KIND)
     command_line(found.scope, found.wanted)

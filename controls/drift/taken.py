@@ -11,6 +11,7 @@ from controls.loading import ask_now
 from controls.messages import left_out
 from queries.errors import LACKING, StoreError
 from queries.exports import TAKEN, TakenFiles
+from reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from queries.scope import Scope
@@ -39,14 +40,20 @@ def files_taken(scope: Scope, kind: str) -> None:
         "now stands here after *Refresh*."
     )
     grid(
-        taken,
+        taken.assign(format=[_in_words(form) for form in taken["format"]]),
         hide_index=True,
         key="files_taken",
         column_config={
             "exported_at": st.column_config.DatetimeColumn("Taken (UTC)", format=WHEN, timezone="UTC", width=150),
-            "actor": st.column_config.TextColumn("By", width=130),
-            "file_name": st.column_config.TextColumn("File", width=230),
+            "actor": st.column_config.TextColumn("By", width=90),
+            "format": st.column_config.TextColumn("Format", width=115),
+            "file_name": st.column_config.TextColumn("File", width=165),
             "rows": st.column_config.NumberColumn("Alerts", width=65, format="localized"),
             "sha256": st.column_config.TextColumn("SHA-256", width=500),
         },
     )
+
+
+def _in_words(form: str) -> str:
+    """A format as its button calls it; a name of a file is cut before it says which."""
+    return FORMATS[form].label if form in FORMATS else form

@@ -27,12 +27,16 @@ def draw_trends(found: Drift) -> None:
     frame = pd.DataFrame(
         [(day.day, day.arisen, *day.open_by_age) for day in days], columns=["day", "arisen", *AGE_NAMES]
     )
-    st.plotly_chart(
-        trends(frame, AGE_NAMES),
-        key="drift_trends",
-        config=QUIET,
-        alt="Alerts per day, and open alerts by age at the end of each day",
-    )
+    if frame[["arisen", *AGE_NAMES]].to_numpy().any():
+        arose = "Alerts per day, and open" if frame["arisen"].any() else "None arose; open"
+        st.plotly_chart(
+            trends(frame, AGE_NAMES),
+            key="drift_trends",
+            config=QUIET,
+            alt=f"{arose} alerts by age at the end of each day",
+        )
+    else:
+        messages.no_trend(found.scope)
     if undated:
         st.caption(f"{counted(undated, 'alert')} without a date: in no bar.")
 

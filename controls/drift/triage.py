@@ -58,9 +58,9 @@ def steps(found: Drift, one: Listed | None, principal: Principal) -> None:
         names = [each.fingerprint for each in found.listed]
         listed = one is not None and one.fingerprint in names
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
-        left_out = "left out of list and files, as filtered"
-        st.caption(f"alert {number(place)} of {number(len(names))}" if listed else left_out, width="content")
         if one is not None:
+            left_out = "left out of list and files, as filtered"
+            st.caption(f"alert {number(place)} of {number(len(names))}" if listed else left_out, width="content")
             st.text(state_of(one, found), width="content")
             if _decides(found, principal):
                 _made(found, one)

@@ -139,6 +139,8 @@ def test_triage_by_keyboard_and_after_a_reload(
     visit.settled()
     page.keyboard.press("a")
     expect(page.get_by_text("Saved.")).to_be_visible()
+    frame = page.locator("main:focus-visible").evaluate("main => getComputedStyle(main, '::before').boxShadow")
+    assert frame.endswith("3px 0px 0px 0px inset")  # a line at the page's edge, and not around it
     assert state(keeper, first) == ("acknowledged", 1)
     visit.settled()
     page.keyboard.press("n")

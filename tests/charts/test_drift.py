@@ -59,6 +59,22 @@ def test_trends_say_how_much_waits() -> None:
     assert [list(trace.y) for trace in figure.data] == [[2], [5], [4], [3], [1]]
 
 
+@pytest.mark.parametrize(("arisen", "step"), [(1, 1), (4, 1), (5, None), (40, None)])
+def test_ticks_of_few_alerts_are_whole_numbers(arisen: int, step: int | None) -> None:
+    days = pd.DataFrame([(datetime(2026, 3, 9, tzinfo=UTC), arisen, 0, 1, 0, 0)], columns=["day", "arisen", *AGE_NAMES])
+    layout = trends(days, AGE_NAMES).layout
+    assert layout.yaxis.dtick == step
+    assert layout.yaxis2.dtick == 1
+
+
+def test_where_nothing_arose_there_is_no_picture_of_it() -> None:
+    days = pd.DataFrame([(datetime(2026, 3, 9, tzinfo=UTC), 0, 5, 4, 3, 1)], columns=["day", "arisen", *AGE_NAMES])
+    figure = trends(days, AGE_NAMES)
+    assert figure.layout.title.text == "13 open, 4 of them for over 30 days; none arose"
+    assert [list(trace.y) for trace in figure.data] == [[5], [4], [3], [1]]
+    assert figure.layout.yaxis2.domain == (0, 1)
+
+
 def test_a_curve_without_verdicts_says_that_it_collects_them() -> None:
     shares = pd.DataFrame(
         {"threshold": [0.3, 0.5], "share": [0.8, None], "low": [0.6, None], "high": [0.9, None], "judged": [20, 3]}

@@ -29,7 +29,7 @@ def test_figures_and_worklist(drift_page: Show, store: Store) -> None:
         "New": ("3", ""),
         "Reached agents": ("1", "of 3 open"),
         "Both in a session": ("1", "of 3 open"),
-        "Confirmed": ("—", "0 of 10 verdicts"),
+        "Confirmed": ("—", "0 judged, needs 10"),
     }
     rows = table(test)
     assert rows["older"][0] == RETRIES[0]
@@ -194,3 +194,49 @@ def test_hostile_texts(drift_page: Show, owner: Owner) -> None:
     assert not any(text in markdown for text in TEXTS[:20])
     shown = " ".join(table(test)["older"])
     assert sum(" ".join(text.split()) in shown for text in TEXTS[:20]) > 10
+
+
+def test_files_say_of_which_days_their_exposure_is(drift_page: Show) -> None:
+    told = (
+        "Harm, the order and what agents were given count {}, the window of the sidebar; the alerts themselves are all "
+        "that are listed, of whatever day."
+    )
+    test = drift_page(org="org_a", window="custom", **{"from": "2026-03-04", "to": "2026-03-10"})
+    assert told.format("4 Mar to 10 Mar 2026 (UTC)") in [caption.value for caption in test.caption]
+    test = drift_page(org="org_a", window="custom", **{"from": "2025-12-31", "to": "2026-01-01"})
+    assert told.format("31 Dec 2025 to 1 Jan 2026 (UTC)") in [caption.value for caption in test.caption]
+
+
+def test_files_without_exposure_say_nothing_of_its_days(drift_page: Show, owner: Owner) -> None:
+    owner.execute("alter table retrieval_ab_logs drop column injected")
+    assert not [caption for caption in drift_page(org="org_a").caption if "window of the sidebar" in caption.value]
+
+
+def test_what_the_threshold_changes_is_said_beside_it(drift_page: Show, owner: Owner) -> None:
+    test = drift_page(org="org_a")
+    assert "Threshold: 3 alerts at 0.3, 2 at 1.0, before the other filters." in [each.value for each in test.caption]
+    add_pair(owner, "org_b", "ports", PORTS)
+    test = drift_page(org="org_b")
+    told = "The threshold changes nothing here: 1 alert from 0.3 to 1.0, before the other filters."
+    assert told in [each.value for each in test.caption]
+
+
+def test_a_link_to_no_alert_says_that_and_nothing_of_filters(drift_page: Show) -> None:
+    test = drift_page(org="org_a", alert="0" * 32)
+    assert [line.value for line in test.warning if line.value.startswith("No such alert at this threshold")]
+    assert not [caption for caption in test.caption if "left out of list" in caption.value]
+
+
+OF_2020 = {"window": "custom", "from": "2020-01-01", "to": "2020-01-07"}
+
+
+def test_days_on_which_there_was_nothing_are_a_sentence(drift_page: Show) -> None:
+    test = drift_page(org="org_a", **OF_2020)
+    assert "No alert arose or was open from 1 Jan to 7 Jan 2020 (UTC)." in [each.value for each in test.caption]
+    assert not test.get("plotly_chart")
+
+
+def test_days_on_which_nothing_arose_show_what_was_open(drift_page: Show, owner: Owner) -> None:
+    owner.execute("update observations set created_at = '2019-12-01' where org_id = 'org_a'")
+    (chart,) = drift_page(org="org_a", **OF_2020).get("plotly_chart")
+    assert "3 open, 3 of them for over 30 days; none arose" in chart.proto.spec

@@ -53,7 +53,9 @@ def test_a_file_stands_there_after_refresh_and_no_other_organizations(
     press(test, "Refresh")
     found = files(test)
     assert found is not None
-    assert found[["actor", "file_name", "rows", "sha256"]].to_numpy().tolist() == [["omar", "acme.pdf", 3, "5" * 64]]
+    assert found[["actor", "format", "file_name", "rows", "sha256"]].to_numpy().tolist() == [
+        ["omar", "PDF", "acme.pdf", 3, "5" * 64]
+    ]
     assert "Keep the SHA-256 of a file that you send" in texts(test)
 
 

@@ -135,6 +135,14 @@ def test_what_a_link_says_and_cannot_be_is_named(page: Any) -> None:  # noqa: AN
     assert [line.value for line in page(org="org_a", t="0.55", since="2020-02-29").warning] == []
 
 
+@pytest.mark.parametrize(("broken", "told"), [(("f", "f rom"), "2 unknown parts"), ((" from",), "an unknown part")])
+def test_a_name_that_the_page_does_not_know_is_told(page: Any, broken: tuple[str, ...], told: str) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", sev="10", **dict.fromkeys(broken, "2026-01-01"))
+    assert [line.value for line in test.warning] == [
+        f"Not understood in this link, and ignored: {told}. The default is shown instead."
+    ]
+
+
 def test_a_page_beyond_the_last_is_told(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", page="99")
     assert [line.value for line in test.warning] == ["This list has fewer pages than the link says: the last is shown."]
