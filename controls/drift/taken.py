@@ -43,13 +43,14 @@ def files_taken(scope: Scope, kind: str) -> None:
         taken.assign(format=[_in_words(form) for form in taken["format"]]),
         hide_index=True,
         key="files_taken",
+        column_order=("exported_at", "actor", "format", "sha256", "file_name", "rows"),
         column_config={
             "exported_at": st.column_config.DatetimeColumn("Taken (UTC)", format=WHEN, timezone="UTC", width=150),
             "actor": st.column_config.TextColumn("By", width=90),
             "format": st.column_config.TextColumn("Format", width=115),
             "file_name": st.column_config.TextColumn("File", width=165),
             "rows": st.column_config.NumberColumn("Alerts", width=65, format="localized"),
-            "sha256": st.column_config.TextColumn("SHA-256", width=500),
+            "sha256": st.column_config.TextColumn("SHA-256", width=445),
         },
     )
 
