@@ -20,7 +20,10 @@ DAY = 24 * 3600
 
 @dataclass(frozen=True)
 class Cell:
-    """One flag of one organization; ``days`` since this dashboard last changed it, none if it never did."""
+    """One flag of one organization; ``days`` since this dashboard last changed it, none if it never did.
+
+    ``restored`` is when this dashboard took back a change of its own, and left again what was set outside.
+    """
 
     state: State
     days: int | None = None
@@ -28,6 +31,7 @@ class Cell:
     actor: str | None = None
     outside: bool = False
     stale: bool = False
+    restored: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def organizations(
     """Every organization with its flags joined to their last audited changes.
 
     An override is stale once it has stood for longer than so many days. One that differs from what the audit says
-    last, or that the audit has never heard of, was set outside this dashboard.
+    last, or that the audit has never heard of, was set outside this dashboard; so was one that a revert restored.
     """
     audited = {(row.org_id, row.flag): row for row in standing}
     found = []
@@ -87,6 +91,8 @@ def _cell(state: State, last: StandingRow | None, now: datetime, stale_days: int
     days = int((now - last.changed_at).total_seconds() // DAY)
     if last.new != state:
         return Cell(state, days, outside=True)
+    if last.outside:
+        return Cell(state, days, last.reason, last.actor, outside=True, restored=last.changed_at)
     return Cell(state, days, last.reason, last.actor, stale=state != "absent" and days > stale_days)
 
 

@@ -54,6 +54,7 @@ NUMBERS = {
     "bool",
     "window_before",
     "lasting",
+    "unknown_outcomes",
 }
 KEPT = {"items", "join", "strip", "removeprefix", "removesuffix", "capitalize", "lower", "upper", "replace"}
 GATHERED = {"list", "tuple", "enumerate", "zip", "dict"}

@@ -97,10 +97,11 @@ class Switched:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What came of switching weighting, and of switching the boost."""
+    """What came of switching weighting, and of switching the boost; ``unknown`` sessions are in no share of either."""
 
     weighting: Switched
     boost: Switched
+    unknown: int = 0
 
 
 def outcomes(store: Store, scope: Scope) -> Outcomes:
@@ -113,7 +114,7 @@ def outcomes(store: Store, scope: Scope) -> Outcomes:
         shape = log_shape(snapshot)
         weighting, boost = SwitchedSessions(wide, shape).read(snapshot)
         told = switched(boost, "The boost") if shape.corroboration_boost else Switched(None, NO_BOOST_LOGGED)
-        found = Outcomes(switched(weighting, "Weighting"), told)
+        found = Outcomes(switched(weighting, "Weighting"), told, weighting.unknown)
         return _with_changes(snapshot, scope, found) if keeps(snapshot, "flag_changes") else found
 
 
@@ -128,7 +129,11 @@ def _with_changes(snapshot: Connection, scope: Scope, found: Outcomes) -> Outcom
         return replace(made, experiment=replace(made.experiment, change=by.ask(snapshot)))
 
     weighted, boosted = (each.experiment is not None and each.experiment.to for each in (found.weighting, found.boost))
-    return Outcomes(of(found.weighting, WEIGHTING_OFF, on=not weighted), of(found.boost, BOOST_ON, on=boosted))
+    return replace(
+        found,
+        weighting=of(found.weighting, WEIGHTING_OFF, on=not weighted),
+        boost=of(found.boost, BOOST_ON, on=boosted),
+    )
 
 
 def switched(found: SessionEndings, what: str) -> Switched:
@@ -136,6 +141,8 @@ def switched(found: SessionEndings, what: str) -> Switched:
     clear = found.always == found.ever
     on, at, accepted = found.always[clear], found.at[clear], found.accepted[clear]
     switches = np.flatnonzero(np.diff(on.astype(np.int8)))
+    if not len(on) and found.unknown:
+        return Switched(None, "No session with a retrieval has one of the three outcomes yet.")
     if not len(on):
         return Switched(None, "No session with a retrieval has ended yet.")
     if not len(switches):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Estimate:
     A session weighs 1 over how likely its orders were if the settings give every one of them, else nothing, and at most
     50. ``effective`` is how many sessions of equal weight would say as much; ``mean`` is 1 but for chance where the log
     could have tried all that the settings choose. ``clipped`` is the share of the ``matching`` that weigh less than
-    they should.
+    they should. Of the sessions none is ``unknown``: those ended with a word of the platform's own.
     """
 
     sessions: int
@@ -64,6 +64,7 @@ class Estimate:
     largest: float
     clipped: float
     mean: float
+    unknown: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def reweighted(store: Store, scope: Scope, settings: WhatIf) -> Reweighted:
     """
     with store.reading(scope.reach, AGGREGATE, name="propensities") as snapshot:
         shape = log_shape(snapshot)
-        ended = EndedSessions(scope, shape).read(snapshot) if shape.propensity else {}
+        ended, unknown = EndedSessions(scope, shape).read(snapshot) if shape.propensity else ({}, 0)
     if not shape.propensity:
         return Reweighted(None, NOT_LOGGED, WOULD_MAKE_IT_SO)
     replayer = Replayer(store, scope, explored=True)
@@ -108,7 +109,7 @@ def reweighted(store: Store, scope: Scope, settings: WhatIf) -> Reweighted:
     differing = np.bincount(codes, effects.changed[usable])
     weights = np.where(differing == 0, np.exp(np.bincount(codes, -np.log(likely[usable]))), 0.0)[whole]
     accepted = np.array([ended[name][0] for name in sessions.tolist()], np.bool_)[whole]
-    return _judged(weights, accepted, len(ended) - len(weights))
+    return _judged(weights, accepted, len(ended) - len(weights), unknown)
 
 
 def snips(weights: Scores, accepted: Flags, left_out: int = 0) -> Estimate:
@@ -141,11 +142,11 @@ def snips(weights: Scores, accepted: Flags, left_out: int = 0) -> Estimate:
     )
 
 
-def _judged(weights: Scores, accepted: Flags, left_out: int) -> Reweighted:
+def _judged(weights: Scores, accepted: Flags, left_out: int, unknown: int) -> Reweighted:
     if not (weights > 0).any():
         return Reweighted(None, NEVER_GIVEN, WOULD_MAKE_IT_SO)
     found = snips(weights, accepted, left_out)
     if found.effective < FLOOR:
         words = f"Collecting data: the sessions that match weigh as much as {found.effective:.3g}, {FLOOR} are needed."
         return Reweighted(None, words)
-    return Reweighted(found)
+    return Reweighted(replace(found, unknown=unknown))

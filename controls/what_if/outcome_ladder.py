@@ -11,7 +11,7 @@ from analysis.intervals import FLOOR
 from charts.flips import around_the_switch
 from charts.look import QUIET
 from controls import glossary
-from controls.messages import MISSING, counted, number, percent
+from controls.messages import MISSING, counted, number, percent, unknown_outcomes
 from controls.scope import scope_address
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def experiments(found: Outcomes) -> None:
     )
     _switched(found.weighting, "weighting")
     _switched(found.boost, "the boost")
+    if found.unknown:
+        st.caption(_unknown(found.unknown).strip())
 
 
 def in_short(found: Outcomes) -> None:
@@ -145,6 +147,7 @@ def _estimate(found: Estimate) -> None:
         f"{number(found.matching)} of {counted(found.sessions, 'session')} were given what these settings would have "
         "chosen, and stand for the others: each counts for 1 over how likely that was."
         + (left_out if found.left_out else "")
+        + _unknown(found.unknown)
         + (
             " **The mean weight is well below 1: part of what these settings choose was never tried, and nothing is "
             "known of it.**"
@@ -152,6 +155,10 @@ def _estimate(found: Estimate) -> None:
             else ""
         )
     )
+
+
+def _unknown(sessions: int) -> str:
+    return "".join(f" {told}." for told in unknown_outcomes(sessions))
 
 
 def _points(found: Difference) -> str:

@@ -57,9 +57,9 @@ def test_sessions_of_an_unknown_outcome_are_counted_apart(store: Store) -> None:
 def test_what_if_and_health_count_the_same_sessions(store: Store) -> None:
     with store.reading(EVERYTHING) as connection:
         by_weighting, _ = SwitchedSessions(YESTERDAY).read(connection)
-        ended = EndedSessions(YESTERDAY).read(connection)
-    assert (len(by_weighting.at), by_weighting.accepted.sum()) == (2, 1)
-    assert ended == {"accepted": (True, 1), "rework": (False, 1)}
+        ended, unknown = EndedSessions(YESTERDAY).read(connection)
+    assert (len(by_weighting.at), by_weighting.accepted.sum(), by_weighting.unknown) == (2, 1, 1)
+    assert (ended, unknown) == ({"accepted": (True, 1), "rework": (False, 1)}, 1)
     assert store.ask(Ended(YESTERDAY))["judged"].sum() == 2
 
 
