@@ -34,6 +34,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     "labels and explanations that callers give as constants": {
         "controls/inspector/as_code.py": {"_listed(): words"},
         "controls/as_operator.py": {"of"},
+        "controls/corroboration/shadow.py": {"since"},
         "controls/drift/alert.py": {"side"},
         "controls/drift/filters.py": {"label"},
         "controls/drift/worklist.py": {"explained"},
