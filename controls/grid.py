@@ -11,6 +11,10 @@ from queries.scope import TURNING, marked
 if TYPE_CHECKING:
     import pandas as pd
 
+# Pixels of a row from which on a table breaks texts into lines, three of them: where what is chosen by is a text and
+# a window of 900 pixels, which leaves a table 544, would cut it.
+WRAPPED = 62
+
 
 def grid(frame: pd.DataFrame, **options: Any) -> None:  # noqa: ANN401 - those of a table
     """Draw a table; what it was made of stays as it is, and so does what its rows open."""

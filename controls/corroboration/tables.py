@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.corroboration.rows import member_rows
 from controls import glossary, links, loading
 from controls.address import say
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.messages import MISSING, counted, number
 from controls.opening import choose_to_open
 from queries.newest import MemberTexts
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SIGNS = {"independent": "● independent", "repeated": "■ self-repetition", "disputed": "✕ disputed"}
 LISTED, AREA_LISTED = 300, 300  # rows of a table; counts and files are always of all
 LONGEST = 300  # characters of a text in a list
-ORDER = ("open", "role", "cluster", "agent", "session", "created_at", "weight", "bits", "diff", "text", "project", "id")
+ORDER = ("open", "role", "cluster", "diff", "text", "bits", "agent", "session", "created_at", "weight", "project", "id")
 
 
 def texts(scope: Scope, ids: list[str], longest: int = LONGEST) -> dict[str, str]:
@@ -72,8 +72,8 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
             "open": st.column_config.ButtonColumn(
                 "", width=60, type="tertiary", key="open_cluster", on_click=_opened, args=("open_cluster", ids)
             ),
-            "kind": st.column_config.TextColumn("Kind", width=130),
-            "text": st.column_config.TextColumn("Canonical", width=290),
+            "kind": st.column_config.TextColumn("Kind", width=115),
+            "text": st.column_config.TextColumn("Canonical", width=294),
             "size": st.column_config.NumberColumn("Members", width=75),
             "agents": st.column_config.NumberColumn("Agents", width=65),
             "sessions": st.column_config.NumberColumn("Sessions", width=70),
@@ -127,13 +127,14 @@ def members(listed: list[MemberRow], said_by: dict[str, str], key: str, more: di
         shown[[name for name in ORDER if name in shown.columns]],
         hide_index=True,
         key=key,
+        row_height=WRAPPED,
         column_config={
             "open": links.open_column(f"{key}_open", ids, "observation.py", "observation"),
-            "role": st.column_config.TextColumn("Role", width=160),
+            "role": st.column_config.TextColumn("Role", width=109),
             "bits": st.column_config.NumberColumn("Bits apart", width=75),
-            "diff": st.column_config.TextColumn("Against the canonical", width=330),
+            "diff": st.column_config.TextColumn("Against the canonical", width=180),
             "cluster": st.column_config.TextColumn("Cluster", width=110),
-            "text": st.column_config.TextColumn("Text", width=330),
+            "text": st.column_config.TextColumn("Text", width=180),
             "agent": st.column_config.TextColumn("Agent", width=110),
             "session": st.column_config.TextColumn("Session", width=110),
             "created_at": st.column_config.DatetimeColumn(

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.drift.weighing import SPOKEN
 from controls.drift.worklist import SIGNS
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.loading import store
 from controls.messages import MISSING
 from queries.drift.triaging import history
@@ -35,9 +35,9 @@ def past_decisions(found: Drift, one: Listed) -> None:
         {
             "when": [entry.changed_at for entry in entries],
             "change": [_change(entry) for entry in entries],
+            "note": [entry.note for entry in entries],
             "by": [entry.actor for entry in entries],
             "owner": [entry.owner or "" for entry in entries],
-            "note": [entry.note for entry in entries],
             "until": [entry.snoozed_until for entry in entries],
             "threshold": [entry.threshold for entry in entries],
         }
@@ -49,12 +49,13 @@ def past_decisions(found: Drift, one: Listed) -> None:
         rows,
         hide_index=True,
         key="triage_history",
+        row_height=WRAPPED,
         column_config={
             "when": st.column_config.DatetimeColumn("When (UTC)", format=moment, timezone="UTC", width=140),
-            "change": st.column_config.TextColumn("Change", width=290),
+            "change": st.column_config.TextColumn("Change", width=140),
             "by": st.column_config.TextColumn("By", width=120),
             "owner": st.column_config.TextColumn("Owner", width=120),
-            "note": st.column_config.TextColumn("Note", width=300),
+            "note": st.column_config.TextColumn("Note", width=260),
             "until": st.column_config.DatetimeColumn("Until (UTC)", format=moment, timezone="UTC"),
             "threshold": st.column_config.NumberColumn("Threshold", format="%.2f", width=80),
         },

@@ -12,7 +12,7 @@ from charts.look import DISPUTED
 from controls import glossary
 from controls.address import say
 from controls.drift import filters, messages
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.links import clicked
 from controls.loading import store
 from controls.messages import MISSING, counted, number
@@ -74,10 +74,10 @@ def worklist(found: Drift) -> None:
             "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
             "harm": [one.harm for one in rows],
             "conflict": conflicts,
-            "state": [state_of(one, found) for one in rows],
-            "both": [_counted(one.both_injected) for one in rows],
             "older": older,
             "newer": newer,
+            "state": [state_of(one, found) for one in rows],
+            "both": [_counted(one.both_injected) for one in rows],
             "kind": [one.kind.value for one in rows],
             "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
             "severity": [one.severity for one in rows],
@@ -104,11 +104,14 @@ def worklist(found: Drift) -> None:
             st.button("Open the first", key="next_alert", shortcut="N", on_click=open_alert, args=(first,))
         told = zip(fingerprints, conflicts, older, strict=True)
         choose_to_open("choose_alert", "an alert", {name: f"{words}: {text}" for name, words, text in told}, open_alert)
+    # above an open alert, which has the texts, three rows of one line lead to the next
+    row, beside, says = (WRAPPED, 120, 136) if chosen is None else (ROW, 210, 245)
     grid(
         shown,
         hide_index=True,
         key=f"worklist_{page}",
-        height=min(HEIGHT if chosen is None else LOW, HEAD + ROW * len(rows)),
+        height=min(HEIGHT if chosen is None else LOW, HEAD + row * len(rows)),
+        row_height=row,
         column_config={
             "open": st.column_config.ButtonColumn(
                 "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints,)
@@ -125,9 +128,9 @@ def worklist(found: Drift) -> None:
                 help=glossary.SEVERITY_IN_PARTS,
             ),
             "kind": st.column_config.TextColumn("Kind", width=90),
-            "conflict": st.column_config.TextColumn("Conflict", width=210, help=glossary.CONFLICT_WORDS),
-            "older": st.column_config.TextColumn("Older says", width=245),
-            "newer": st.column_config.TextColumn("Newer says", width=245),
+            "conflict": st.column_config.TextColumn("Conflict", width=beside, help=glossary.CONFLICT_WORDS),
+            "older": st.column_config.TextColumn("Older says", width=says),
+            "newer": st.column_config.TextColumn("Newer says", width=says),
             "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
             "injected": st.column_config.TextColumn("Injected", width=75, help=glossary.SIDES_INJECTED),
             **{

@@ -16,7 +16,7 @@ from controls.flags import messages as flag_messages
 from controls.flags.confirm import Staged, confirm, show_outcomes
 from controls.flags.preview import previews, show_previews
 from controls.flags.states import stale_overrides, table
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.knobs import Knob
 from controls.loading import may_write
 from queries.flags.registry import DEFAULT_STALE, FLAGS, NAMES, STATES, as_state, known_flag
@@ -37,6 +37,16 @@ NEW = Knob(
     "state", "New state", STATES, "", glossary.FLAG_STATES
 )  # none is proposed; not "to", which is the last day of a window
 WINDOW = Knob("days", "Preview on the last", WINDOWS, "7d")
+ONE_LINE = 36  # characters of a state that a cell of the matrix shows without breaking them into lines
+STALE_COLUMNS = {
+    "organization": st.column_config.TextColumn("Organization", width=130),
+    "reason": st.column_config.TextColumn("Reason", width=240),
+    "days": st.column_config.NumberColumn("Days", width=55),
+    "actor": st.column_config.TextColumn("By", width=85),
+    "flag": st.column_config.TextColumn("Flag", width=200),
+    "state": st.column_config.TextColumn("State", width=60),
+    "id": st.column_config.TextColumn("Id", width=110),
+}
 STALE, STALE_LABEL = "stale", "Stale after days"
 
 
@@ -104,11 +114,12 @@ def matrix(found: list[Organization], *, choosing: bool) -> None:
         hide_index=True,
         key=key,
         height="auto",
+        row_height=WRAPPED if shown[list(NAMES)].map(len).gt(ONE_LINE).any(axis=None) else None,
         column_config={
-            "organization": st.column_config.TextColumn("Organization", width=140, pinned=True),
+            "organization": st.column_config.TextColumn("Organization", width=130, pinned=True),
             **{
                 flag.name: st.column_config.TextColumn(
-                    flag.name, width=210, help=glossary.flag(flag.description, flag.default, flag.owner)
+                    flag.name, width=190, help=glossary.flag(flag.description, flag.default, flag.owner)
                 )
                 for flag in FLAGS
             },
@@ -120,7 +131,7 @@ def matrix(found: list[Organization], *, choosing: bool) -> None:
     stale = stale_overrides(found)
     if not stale.empty:
         with st.expander(f"{messages.counted(len(stale), 'stale override')}, with the reason"):
-            grid(stale, hide_index=True, key="stale_overrides")
+            grid(stale, hide_index=True, key="stale_overrides", row_height=WRAPPED, column_config=STALE_COLUMNS)
     others = {org.id: org.others for org in found if org.others}
     if others:
         with st.expander("Keys that Rankscope does not know: shown, never changed"):

@@ -15,7 +15,7 @@ from controls.exports import Export, download_buttons
 from controls.flags import messages as flag_messages
 from controls.flags import record
 from controls.flags.preview import gates_told
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.knobs import Knob
 from controls.loading import ask_now
 from controls.opening import choose_to_open
@@ -95,8 +95,8 @@ def _table(shown: pd.DataFrame, against: set[int]) -> None:
             "organization": shown["name"],
             "flag": shown["flag"],
             "change": shown["old"] + " → " + shown["new"],
-            "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
             "reason": shown["reason"].str.slice(0, 300),
+            "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
             "actor": shown["actor"],
             "note": [
                 record.note(reverts, by, against=id_ in against)
@@ -119,15 +119,16 @@ def _table(shown: pd.DataFrame, against: set[int]) -> None:
         lines,
         hide_index=True,
         key=key,
+        row_height=WRAPPED,
         on_select=_row_chosen(key, ids),
         selection_mode="single-row",
         column_config={
-            "at": st.column_config.DatetimeColumn("When (UTC)", width=140, format="YYYY-MM-DD HH:mm:ss"),
-            "organization": st.column_config.TextColumn("Organization", width=125),
-            "flag": st.column_config.TextColumn("Flag", width=190),
-            "change": st.column_config.TextColumn("Old → new", width=90),
+            "at": st.column_config.DatetimeColumn("When (UTC)", width=135, format="YYYY-MM-DD HH:mm:ss"),
+            "organization": st.column_config.TextColumn("Organization", width=85),
+            "flag": st.column_config.TextColumn("Flag", width=88),
+            "change": st.column_config.TextColumn("Old → new", width=70),
+            "reason": st.column_config.TextColumn("Reason", width=133),
             "means": st.column_config.TextColumn("Means", width=100),
-            "reason": st.column_config.TextColumn("Reason", width=165),
             "actor": st.column_config.TextColumn("By", width=85),
             "note": st.column_config.TextColumn("Note", width=105),
             "id": st.column_config.NumberColumn("Change", width=65, format="%d"),

@@ -71,7 +71,7 @@ def table(found: list[Organization]) -> pd.DataFrame:
 def stale_overrides(found: list[Organization]) -> pd.DataFrame:
     """Overrides that have stood too long, longest first, with the reason they were given."""
     return pd.DataFrame(
-        {"organization": org.name, "flag": flag, "state": cell.state, "days": cell.days or 0, "reason": cell.reason,
-         "actor": cell.actor, "id": org.id}
+        {"organization": org.name, "reason": cell.reason, "days": cell.days or 0, "actor": cell.actor, "flag": flag,
+         "state": cell.state, "id": org.id}
         for org, flag, cell in flags.stale_overrides(found)
     )  # fmt: skip

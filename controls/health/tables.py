@@ -11,7 +11,7 @@ from analysis.health.change import UNKNOWN, worst_first
 from analysis.health.checks import Check
 from controls import glossary
 from controls.exactly import all_digits
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.health.words import SIGNS, about, change, estimated, limits, passage
 from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
@@ -121,11 +121,12 @@ def organizations(memory: HealthAnswers, scope: Scope) -> None:
         ),
         hide_index=True,
         key="organizations",
+        row_height=WRAPPED,
         column_config={
-            "organization": st.column_config.TextColumn("Organization", width=180, pinned=True),
+            "organization": st.column_config.TextColumn("Organization", width=132, pinned=True),
             "open": enter_column([org for org, *_ in listed]),
-            "worse": st.column_config.TextColumn("▼ Worse than before", width=290, help=glossary.AMONG_MANY),
-            "act": st.column_config.TextColumn("✕ Act on", width=200),
+            "worse": st.column_config.TextColumn("▼ Worse than before", width=205, help=glossary.AMONG_MANY),
+            "act": st.column_config.TextColumn("✕ Act on", width=150),
             "watch": st.column_config.TextColumn("◆ Watch", width=200),
             "id": st.column_config.TextColumn("Id", width=90),
         },

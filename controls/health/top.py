@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import streamlit as st
 
 from controls import links
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.health import head
 from controls.health.weighting import why_still_served
 from controls.loading import load, shape
@@ -72,14 +72,14 @@ def top(scope: Scope) -> None:
         "alone": {"voices": "Agents"},
     }
     more = own.get(kind, {})
-    kept = ["open", "weight", "retrieved", "injected", *more, "content"]
+    kept = ["open", "content", *more, "weight", "retrieved", "injected"]
     kept += ["organization"] if scope.org is None else []
     config: dict[str, Any] = {
         "open": links.open_column(f"open_{kind}", tuple(found["id"]), "observation.py", "observation", NARROW),
         "weight": st.column_config.NumberColumn("Weight", width=65, format="%.3g"),
         "retrieved": st.column_config.NumberColumn("Retrieved", width=80, format="localized"),
         "injected": st.column_config.NumberColumn("Injected", width=75, format="localized"),
-        "content": st.column_config.TextColumn("Text", width=420),
+        "content": st.column_config.TextColumn("Text", width=264),
         "organization": st.column_config.TextColumn("Organization", width=130),
         "project_id": st.column_config.TextColumn("Project", width=95),
         "agent_id": st.column_config.TextColumn("Agent", width=95),
@@ -90,7 +90,7 @@ def top(scope: Scope) -> None:
     labels = dict(zip(found["id"], found["content"], strict=True))
     choose_to_open(f"pick_{kind}", "an observation", labels, _open)
     table = found.assign(open="Open")[[*kept, "project_id", "agent_id", "created_at", "id"]]
-    grid(table, hide_index=True, key=f"top_{kind}", column_config=config)
+    grid(table, hide_index=True, key=f"top_{kind}", row_height=WRAPPED, column_config=config)
     if len(found) == SHOWN:
         st.caption(f"The first {SHOWN}.")
 

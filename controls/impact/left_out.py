@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from controls import glossary
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.impact import rank_gaps
 from controls.impact.filters import ALL, REASON_WORDS, choose_reason
 from controls.impact.opening_rows import first_cells, first_columns, open_below
@@ -79,24 +79,25 @@ def _table(rows: pd.DataFrame, scope: Scope) -> None:
                 **first_cells(rows),
                 **organization,
                 "reason": rows["reason"].map(REASON_WORDS),
+                "query": rows["query"],
                 "shown_by": [_shown_by(row) for row in records],
                 "rows": [_rows(row) for row in records],
-                "query": rows["query"],
                 "agent": rows["agent"].fillna(MISSING),
                 "session": rows["session_id"],
                 "id": rows["retrieval"],
             }
         ),
         hide_index=True,
-        height=min(38 * len(rows) + 40, 330),
+        height=min(WRAPPED * len(rows) + 40, 330),
+        row_height=WRAPPED,
         key="left_out",
         column_config={
             **first_columns("open_left_out", rows),
             "organization": st.column_config.TextColumn("Organization", width=140),
-            "reason": st.column_config.TextColumn("Reason", width=215),
+            "reason": st.column_config.TextColumn("Reason", width=150),
             "shown_by": st.column_config.TextColumn("In the log", width=245, help=glossary.RANKS_FROM_ONE),
             "rows": st.column_config.TextColumn("Rows", width=80, help=glossary.ROWS_OF_CANDIDATES),
-            "query": st.column_config.TextColumn("Query", width=230),
+            "query": st.column_config.TextColumn("Query", width=178),
             "agent": st.column_config.TextColumn("Agent", width=110),
             "session": st.column_config.TextColumn("Session", width=110),
             "id": st.column_config.TextColumn("Retrieval", width=120),

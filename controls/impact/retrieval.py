@@ -10,7 +10,7 @@ import streamlit as st
 
 from controls import glossary, links
 from controls.address import say
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.messages import MISSING, counted, moved
 from controls.opening import choose_to_open
 from queries.scope import marked
@@ -82,22 +82,23 @@ def scores(found: pd.DataFrame) -> None:
                 "weighted_rank": found["weighted_rank"] + 1,
                 "moved": [moved(before, after) for before, after in ranks],
                 "injected": found["injected"].map({True: "● in the block", False: "○ no"}).fillna(MISSING),
-                "formula": [formula(row) for row in found.to_dict("records")],
                 "text": texts,
+                "formula": [formula(row) for row in found.to_dict("records")],
                 "id": found["observation_id"],
             }
         ),
         hide_index=True,
         key="candidates",
+        row_height=WRAPPED,
         column_config={
             "open": links.open_column(
                 "open_candidate", tuple(found["observation_id"]), "observation.py", "observation"
             ),
-            "weighted_rank": st.column_config.NumberColumn("Rank", width=60, help=glossary.RANK_WITH_FEEDBACK),
-            "moved": st.column_config.TextColumn("Moved", width=70),
+            "weighted_rank": st.column_config.NumberColumn("Rank", width=55, help=glossary.RANK_WITH_FEEDBACK),
+            "moved": st.column_config.TextColumn("Moved", width=65),
             "injected": st.column_config.TextColumn("Block", width=105),
             "formula": st.column_config.TextColumn("Relevance × weight = weighted score", width=480),
-            "text": st.column_config.TextColumn("Text", width=420),
+            "text": st.column_config.TextColumn("Text", width=242),
             "id": st.column_config.TextColumn("Observation", width=120),
         },
     )  # fmt: skip

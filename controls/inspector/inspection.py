@@ -13,7 +13,7 @@ from analysis.inspector.neighbours import neighbours
 from controls import address, messages
 from controls.exactly import all_digits
 from controls.glossary import inspector as glossary
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.links import clicked, observation_address
 from controls.messages import climbed, counted
 from controls.opening import choose_to_open
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from retrieval.retrieve import Retrieval
 
 FEW_FLIPS = 3
-WRAPPED = 62  # pixels of a row from which on a table breaks long texts into lines
 ROW, WHOLE = 36, 15  # pixels of a row of the list, and how many rows it shows without scrolling
 NARROWEST = 265  # pixels that the settings need to be read; where a third of the width is less, they go below
 TALL = 560  # pixels of the settings, about as high as the picture beside them
@@ -222,12 +221,12 @@ def _tick(given: Any) -> str | None:  # noqa: ANN401 - a truth of some library's
 def _columns(ids: tuple[str, ...], *, exact: bool) -> dict[str, Any]:
     config = st.column_config
     return {
-        "open": config.ButtonColumn("", width=65, type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)),
-        "place": config.NumberColumn("Place", width=55, help=glossary.PLACE),
-        "moved": config.TextColumn("Moved", width=60, help=glossary.MOVED),
-        "block": config.TextColumn("In block", width=65, alignment="center"),
-        "score": config.TextColumn("Score", width=180 if exact else 75, alignment="right"),
-        "memory": config.TextColumn("Memory", width=215),
+        "open": config.ButtonColumn("", width=56, type="tertiary", key="open_row", on_click=_row_clicked, args=(ids,)),
+        "place": config.NumberColumn("Place", width=52, help=glossary.PLACE),
+        "moved": config.TextColumn("Moved", width=57, help=glossary.MOVED),
+        "block": config.TextColumn("In block", width=62, alignment="center"),
+        "score": config.TextColumn("Score", width=180 if exact else 62, alignment="right"),
+        "memory": config.TextColumn("Memory", width=253),
         "why": config.TextColumn("Why above the one below: the stage that decided", width=366, help=glossary.WHY_ABOVE),
         "routes": config.TextColumn("Found by", width=200, help=glossary.FOUND_BY),
         "logged": config.TextColumn("Logged place", width=105, alignment="right", help=glossary.LOGGED_PLACE),

@@ -12,7 +12,7 @@ from analysis.inspector.why_not import why_not
 from controls import address, messages
 from controls.choosing import choose_one
 from controls.glossary import inspector as glossary
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.links import observation_address
 from controls.observations import PAGE
 from queries.errors import StoreError
@@ -112,10 +112,10 @@ def _ladder(gates: tuple[Gate, ...]) -> None:
         {
             "gate": [gate.name for gate in gates],
             "result": [SIGNS[gate.state] for gate in gates],
+            "words": [gate.words for gate in gates],
             "rank": pd.array([None if gate.rank is None else gate.rank + 1 for gate in gates], dtype="Int64"),
             "score": pd.array([gate.score for gate in gates], dtype="Float64"),
             "needed": pd.array([gate.needed for gate in gates], dtype="Float64"),
-            "words": [gate.words for gate in gates],
         }
     )
     grid(
@@ -123,14 +123,15 @@ def _ladder(gates: tuple[Gate, ...]) -> None:
         hide_index=True,
         key="why_ladder",
         height="content",
+        row_height=WRAPPED,
         placeholder=messages.MISSING,
         column_config={
-            "gate": st.column_config.TextColumn("Gate", width=130, help=glossary.GATE),
-            "result": st.column_config.TextColumn("Result", width=120, help=glossary.GATE_RESULT),
+            "gate": st.column_config.TextColumn("Gate", width=115, help=glossary.GATE),
+            "result": st.column_config.TextColumn("Result", width=105, help=glossary.GATE_RESULT),
             "rank": st.column_config.NumberColumn("Rank", width=70, format="localized"),
             "score": st.column_config.NumberColumn("Score", width=80, format="%.3g", help=glossary.GATE_SCORE),
             "needed": st.column_config.NumberColumn("Limit", width=80, format="%.3g", help=glossary.GATE_LIMIT),
-            "words": st.column_config.TextColumn("In words", width="large"),
+            "words": st.column_config.TextColumn("In words", width=320),
         },
     )
 

@@ -14,7 +14,7 @@ from charts.flips import movers
 from charts.look import QUIET
 from controls import glossary, links, loading
 from controls.figures import Figure, in_a_row
-from controls.grid import grid
+from controls.grid import WRAPPED, grid
 from controls.messages import GONE, MISSING, counted, digits, number, percent
 from controls.opening import choose_to_open
 from controls.what_if.knobs import AS_LOGGED, OFF
@@ -161,6 +161,7 @@ def worst(found: Replay, scope: Scope) -> None:
     asked = _asked(scope, [each.retrieval for each in found.worst])
     rows = pd.DataFrame([vars(each) for each in found.worst]).rename(columns={"retrieval": "id"})
     rows.insert(0, "query", [asked.get(id_, GONE) for id_ in rows["id"]])
+    rows["id"] = rows.pop("id")  # last, which tells the least
     _retrievals(
         rows,
         "worst",
@@ -191,20 +192,22 @@ def fragile(found: Replay, scope: Scope) -> None:
     rows = pd.DataFrame(
         {
             "query": [asked.get(each.retrieval, GONE) for each in held.nearest],
-            "id": [each.retrieval for each in held.nearest],
             "change": [weight_change(each.change) for each in held.nearest],
             "upper": [texts.get(each.upper, GONE) for each in held.nearest],
             "lower": [texts.get(each.lower, GONE) for each in held.nearest],
+            "id": [each.retrieval for each in held.nearest],
         }
     )
     _retrievals(
         rows,
         "fragile",
         {
-            "change": st.column_config.TextColumn("Weight change", width=110, help=glossary.WEIGHT_CHANGE),
-            "upper": st.column_config.TextColumn("Inside", width=230),
-            "lower": st.column_config.TextColumn("Outside", width=230),
+            "query": st.column_config.TextColumn("Question", width=115),
+            "change": st.column_config.TextColumn("Weight change", width=100, help=glossary.WEIGHT_CHANGE),
+            "upper": st.column_config.TextColumn("Inside", width=126),
+            "lower": st.column_config.TextColumn("Outside", width=126),
         },
+        row_height=WRAPPED,
     )
 
 
@@ -213,7 +216,7 @@ def weight_change(change: float) -> str:
     return "0, a tie" if not change else "< 0.000001" if change < LEAST else f"{change:.6f}"
 
 
-def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any]) -> None:
+def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any], row_height: int | None = None) -> None:
     """A table of retrievals; its button opens one in the inspector, by id, and so does a list above it."""
     labels = dict(zip(rows["id"], rows["query"], strict=True))
     choose_to_open(f"choose_{key}", "a retrieval", labels, links.open_retrieval)
@@ -221,6 +224,7 @@ def _retrievals(rows: pd.DataFrame, key: str, more: dict[str, Any]) -> None:
         rows.assign(open="Inspect")[["open", *rows.columns]],
         hide_index=True,
         key=key,
+        row_height=row_height,
         column_config={
             "query": st.column_config.TextColumn("Question", width=330),
             "id": st.column_config.TextColumn("Retrieval", width=110),

@@ -45,7 +45,7 @@ def click_cell(page: Page, column: str, organization: str) -> None:
     page.mouse.click(box["x"] + left - moved + EDGE, box["y"] + HEADER + ROW * row + ROW / 2)
 
 
-def open_row(page: Page, heading: str, row: int) -> list[str]:
+def open_row(page: Page, heading: str, row: int, height: int = USUAL_ROW) -> list[str]:
     """Click the button in the first column of a table with this heading; return what else stands in its row."""
     tables = page.get_by_test_id("stDataFrame").filter(has=page.locator("canvas th", has_text=heading))
     canvas = tables.locator("canvas").first
@@ -56,5 +56,5 @@ def open_row(page: Page, heading: str, row: int) -> list[str]:
     box = canvas.bounding_box()
     if box is None:
         raise ValueError("the table is not to be seen")
-    page.mouse.click(box["x"] + 37, box["y"] + HEADER + USUAL_ROW * row + USUAL_ROW / 2)
+    page.mouse.click(box["x"] + 37, box["y"] + HEADER + height * row + height / 2)
     return read.all_text_contents()

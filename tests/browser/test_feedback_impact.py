@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
+from controls.grid import WRAPPED
 from tests import sample
 from tests.app_server import AppServer
 from tests.browser.cells import open_row
@@ -168,7 +169,7 @@ def test_a_candidate_of_an_opened_retrieval_leads_to_its_observation(visit: Visi
     planted = believable(seeded(11), "0", 20, block=8)
     page = visit.open(f"{server.url}/feedback_impact?org=org_a&retrieval={planted.id}")
     drawn(page)
-    open_row(page, "Relevance × weight", 1)
+    open_row(page, "Relevance × weight", 1, WRAPPED)
     second = next(row.observation for row in planted.rows if row.after == 1)
     expect(page).to_have_url(re.compile(f"/observation\\?.*observation={second}"))
 

@@ -120,7 +120,7 @@ def test_what_the_last_pass_found_is_there_at_once(page: Any) -> None:  # noqa: 
 
 def test_statements_stand_early_in_the_list(page: Any) -> None:  # noqa: ANN401 - a function
     listed = table(page(org="org_a"))
-    assert list(listed)[:7] == ["open", "harm", "conflict", "state", "both", "older", "newer"]
+    assert list(listed)[:7] == ["open", "harm", "conflict", "older", "newer", "state", "both"]
     assert listed.set_index("older").loc[PORTS[0], "conflict"] == "8080 ↔ 9090"
     assert listed["owner"].tolist() == [""] * 3  # a grid writes None where a text is missing
 
