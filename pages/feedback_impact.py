@@ -22,7 +22,7 @@ messages.ignored_in_link(filters.ignored())
 ended = outcomes.compared(found) if part == "outcomes" else None
 trust.strip(findings.trust_of(found, chosen.shape))
 if found.now["retrievals"]:
-    findings.finding(found.now, chosen.top, found.about, scope.org, leads=found.left_out is None)
+    findings.finding(found.now, chosen.top, found.about, scope, leads=found.left_out is None)
     measures.head(found, chosen.top, scope.days)
     outcomes.in_short(ended)
 elif chosen.filters.narrow:

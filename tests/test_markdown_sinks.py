@@ -22,7 +22,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/corroboration/agreement.py": {"working.failure(task, params, where)"},
         "controls/as_operator.py": {"outcome.sentence"},
         "controls/drift/pairs.py": {"str(error)"},
-        "controls/flags/history.py": {"error.sentence"},
+        "controls/flags/record.py": {"error.sentence"},
         "controls/frame.py": {"loading.isolation_gap()", "store_state.store_name()"},
         "controls/messages.py": {"error.sentence", "reason", "sentence"},
         "controls/inspector/pins.py": {"st.session_state.pop(SAID, None)"},
@@ -34,6 +34,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
     "labels and explanations that callers give as constants": {
         "controls/inspector/as_code.py": {"_listed(): words"},
         "controls/as_operator.py": {"of"},
+        "controls/corroboration/shadow.py": {"since"},
         "controls/drift/alert.py": {"side"},
         "controls/drift/filters.py": {"label"},
         "controls/drift/worklist.py": {"explained"},
@@ -63,6 +64,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/flags/messages.py": {"flag.description", "flag.effect(state)", "states"},
         "controls/flags/preview.py": {"failure(gate)"},
+        "controls/flags/record.py": {"failure(gate)"},
         "controls/health/head.py": {"each.measure.formula", "each.measure.todo", "limits(own.check)"},
         "controls/health/change.py": {
             "_also(): each.measure.label", "_worse(): _also(): each.measure.label",
@@ -88,8 +90,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift/head.py": {"here.judged"},
         "controls/flags/changing.py": {"every"},
         "controls/search.py": {"_count(): listed(told)"},  # kinds of things
-        "controls/flags/history.py": {
-            "{str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id alone
+        "controls/flags/record.py": {
+            "_entry(): {str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id
         },
         "controls/health/head.py": {"change(each)", "estimated(each.measure, each.now, shares)"},
         "controls/health/coverage.py": {"labels"},  # the days of columns

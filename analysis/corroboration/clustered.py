@@ -91,6 +91,11 @@ class Clustered:
         return self.agents >= INDEPENDENT
 
     @property
+    def independent_count(self) -> int:
+        """Observations that are in such a cluster."""
+        return int(self.clusters.size[self.independent].sum())
+
+    @property
     def boost(self) -> Scores:
         """What every member of each cluster gains as the boost is documented: by the other members."""
         return corroboration_boost(self.clusters.corroboration_score, self.nearness.scale)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -14,10 +15,12 @@ from analysis.replay.replaying import Replayer, reordered
 from analysis.replay.sensitivity import SAFE
 from analysis.replay.settings import WhatIf
 from queries.engine import LIST
+from queries.flags.held import HeldOn
 from queries.replay.logged import id_text
+from queries.shape import keeps
 from ranking.clusters import CountBy
 from ranking.corroboration import SCALE, corroboration_boost
-from retrieval.pipelines import read_flags
+from retrieval.pipelines import BOOST_ON, read_flags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
     Report = Callable[[int, int, str], None]
+    Packed = npt.NDArray[np.bytes_]
 
 # published: what a boost may do and still be switched on (docs/operating.md)
 ENOUGH, MOST_FLIPS, LEAST_KEPT, MOST_REPEATED, MOST_DISPUTED = 50, 20.0, SAFE, 0.25, 0.05
@@ -43,7 +47,8 @@ class Shadow:
     Off, they are of what switching the boost on would have done; ``on``, of what switching it off would have undone.
     ``boosted`` are the candidates that would have been lifted, or were; ``repeated`` those of them whose cluster only
     one agent wrote by then, ``disputed`` those in a cluster in which someone contradicts the canonical (None: not
-    known). ``under`` are the replayed retrievals that were made with the boost.
+    known). ``under`` are the replayed retrievals that were made with the boost; ``before`` is what was known when
+    it was switched on, while too few were.
     """
 
     on: bool
@@ -59,6 +64,7 @@ class Shadow:
     repeated: int
     disputed: int | None
     under: int
+    before: Before | None = None
 
     @property
     def judged(self) -> int:
@@ -68,7 +74,20 @@ class Shadow:
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> Shadow:
         """What the worker's task returned."""
-        return cls(**{**said, "reasons": tuple((words, count) for words, count in said["reasons"])})
+        reasons = tuple((words, count) for words, count in said["reasons"])
+        before = said.get("before")
+        if before is not None:
+            before = Before(**{**before, "told": cls.from_json(before["told"])})
+        return cls(**{**said, "reasons": reasons, "before": before})
+
+
+@dataclass(frozen=True)
+class Before:
+    """What was foretold of a boost that is on: the window's retrievals until the change that switched it on."""
+
+    change: int
+    switched_at: str
+    told: Shadow
 
 
 @dataclass(frozen=True)
@@ -129,11 +148,30 @@ def shadow(store: Store, scope: Scope, disputed: Iterable[str] | None) -> Shadow
     """
     with store.reading(scope.reach, LIST, name="flags") as snapshot:
         on = read_flags(snapshot, scope.org or "").boost
+    against = None if disputed is None else _packed(disputed)
+    found = _replayed(store, scope, against, on=on)
+    return replace(found, before=_before(store, scope, against)) if on and found.under < ENOUGH else found
+
+
+def _before(store: Store, scope: Scope, against: Packed | None) -> Before | None:
+    """What the change that switched the boost on could know; none where the audit or the window has nothing of it."""
+    with store.reading(scope.reach, LIST, name="flags") as snapshot:
+        kept = keeps(snapshot, "flag_changes")
+        change = snapshot.execute(HeldOn(scope, BOOST_ON).statement()).one_or_none() if kept else None
+    if change is None or change.next_at is not None or change.changed_at <= scope.since:
+        return None
+    at = change.changed_at.astimezone(UTC)
+    told = _replayed(store, replace(scope, until=at), against, on=False)
+    return Before(int(change.id), at.isoformat(), told) if told.logged else None
+
+
+def _replayed(store: Store, scope: Scope, disputed: Packed | None, *, on: bool) -> Shadow:
+    """The counts of a window, as if the boost were on or off."""
     replayer = Replayer(store, scope)
     settings = WhatIf(boost=0.0) if on else WhatIf(boost=SCALE, logged_boost_stays=True)
     found = replayer.replay(settings)
     boosted, repeated, quarrelled, under = 0, 0, 0, 0
-    against = _packed(disputed or ())
+    against = _packed(()) if disputed is None else disputed
     for number, group in enumerate(replayer.pool.groups):
         voices = replayer.evidence.corroborating(number, WhatIf(boost=SCALE)) > 0
         others = replayer.evidence.corroborating(number, WhatIf(boost=SCALE, count_by=CountBy.AGENTS)) > 0
@@ -223,7 +261,7 @@ def effect(store: Store, scope: Scope, members: Iterable[str], bits: int, scale:
     return Effect(replayed, holding, changed_, top_, entered, left, tuple(listed[:LISTED]))
 
 
-def _packed(ids: Iterable[str]) -> npt.NDArray[np.bytes_]:
+def _packed(ids: Iterable[str]) -> Packed:
     return np.array([UUID(id_).bytes for id_ in ids], "S16")
 
 

@@ -173,7 +173,12 @@ def figures(seen: Clustered, rows: list[ClusterRow], log: LoggedCandidates | Non
             f"{number(chained)} chained" if seen.measured else "measuring width",
             glossary.CLUSTERS,
         ),
-        ("Corroborated", number(held), f"{percent(held, len(seen.agreement))} of memories", glossary.CORROBORATED),
+        (
+            "Corroborated",
+            number(held),
+            f"{number(seen.independent_count)} by 2+ agents",
+            f"{glossary.CORROBORATED} They are {percent(held, len(seen.agreement))} of memories.",
+        ),
         ("Independent", number(independent), f"{number(count - independent)} self-repetition", glossary.INDEPENDENT),
         (
             "Disputed",

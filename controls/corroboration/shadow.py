@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -20,7 +21,7 @@ from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
     from analysis.corroboration.clustered import Clustered
-    from analysis.corroboration.shadow import Gate
+    from analysis.corroboration.shadow import Before, Gate
     from queries.scope import Scope
 
 EXPLAINED = {
@@ -32,6 +33,11 @@ EXPLAINED = {
 NEVER = (
     "The boost is on, but no replayed retrieval was made with it: it was switched on since, the platform has not taken "
     "notice, or this store does not log it. What it does is unknown until such retrievals are logged."
+)
+BEFORE = (
+    "The boost is on for this organization. The window's retrievals until it was switched on are ranked again with the "
+    "boost as it is live: within 3 bits, scale 0.1, members counted, among what existed at each retrieval. The sliders "
+    "do not change it."
 )
 WEEK = 7
 
@@ -60,17 +66,45 @@ def _panel(live: Clustered, scope: Scope) -> None:
     if not found.logged:
         st.info("No retrieval was logged in this window: the effect is unknown.", icon=":material/search_off:")
     elif found.on and not found.under:
-        st.info(NEVER, icon=":material/search_off:")
+        _foretold(found)
     else:
         passed = gates(found)
+        if found.before is not None:
+            _say_before(found.before, f"Since then {counted(found.under, 'retrieval')} made with it can be judged:")
         if found.on:
             _say_on(passed)
         else:
             _say(verdict(passed), passed)
         _effect(found)
         _table(passed)
-    st.caption(EXPLAINED[found.on])
-    _ways_on(scope, on=found.on)
+    st.caption(BEFORE if found.before is not None and not found.under else EXPLAINED[found.on])
+    _ways_on(scope, found)
+
+
+def _foretold(found: Shadow) -> None:
+    """A boost that is on and that no retrieval was made with: what was known when it was switched on still stands."""
+    if found.before is None:
+        st.info(NEVER, icon=":material/search_off:")
+        return
+    later = found.logged - found.before.told.logged
+    since = f"{counted(later, 'retrieval')} since, none made with it" if later else "Nothing was retrieved since"
+    _say_before(found.before, f"{since}: what it really does is not known yet.")
+    _effect(found.before.told)
+    _table(gates(found.before.told))
+
+
+def _say_before(before: Before, since: str) -> None:
+    """The verdict on the retrievals until the change, with what is known of those since."""
+    passed, at = gates(before.told), datetime.fromisoformat(before.switched_at)
+    of = f"on the {counted(before.told.logged, 'retrieval')} before it was switched on ({at:%-d %b %Y %H:%M} UTC)"
+    failed = "; ".join(failure(gate) for gate in passed if gate.holds is False)
+    unknown = "; ".join(gate.name for gate in passed if gate.holds is None)
+    if failed:
+        st.error(f"No-go {of}. Failed gates: {failed}. {since}", icon=":material/block:")
+    elif unknown:
+        st.warning(f"Not decided {of}; unknown: {unknown}. {since}", icon=":material/hourglass_empty:")
+    else:
+        st.success(f"Go {of}: every gate held. {since}", icon=":material/check_circle:")
 
 
 def _effect(found: Shadow) -> None:
@@ -161,9 +195,17 @@ def flag_address(scope: Scope, new: str) -> dict[str, str]:
     return window | {"flag": BOOST_ON, "state": new, "days": days}
 
 
-def _ways_on(scope: Scope, *, on: bool) -> None:
-    """The flag change that would end this state, and where other scales are tried."""
+def _ways_on(scope: Scope, found: Shadow) -> None:
+    """The flag change that would end this state, the one that began it, and where other scales are tried."""
+    on = found.on
     with st.container(horizontal=True):
+        if found.before is not None:
+            st.page_link(
+                "feature_flags.py",
+                label=f"Who switched it on, and why: change {number(found.before.change)}",
+                icon=":material/history:",
+                query_params=scope_address() | {"change": str(found.before.change)},
+            )
         st.page_link(
             "feature_flags.py",
             label="Open the flag change to off with its preview" if on else "Open this flag change with its preview",

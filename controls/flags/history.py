@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -15,16 +13,17 @@ from controls.address import not_understood
 from controls.choosing import follow
 from controls.exports import Export, download_buttons
 from controls.flags import messages as flag_messages
-from controls.flags.confirm import Staged, confirm
-from controls.flags.preview import foresee, in_figures, last_days, untried
+from controls.flags import record
+from controls.flags.preview import gates_told
 from controls.grid import WRAPPED, grid
 from controls.knobs import Knob
-from controls.loading import ask_now, may_write, realised_flips
+from controls.loading import ask_now
 from controls.opening import choose_to_open
-from queries.errors import StoreError
-from queries.flags.history import PAGE, FileCut, FlagHistory, OpenedChange
+from queries.flags.foretold import Foretold
+from queries.flags.history import PAGE, FileCut, FlagHistory
 from queries.flags.registry import NAMES, as_state, known_flag
-from queries.scope import Reach, Scope, is_storable, marked
+from queries.scope import is_storable
+from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,11 +35,6 @@ CHANGED = Knob("changed", "Flag changed", (EVERY, *NAMES), EVERY)
 CHOSEN = "change_chosen"
 MOST = 100_000  # rows of one file
 LARGEST_ID = 2**63 - 1
-REVERT_DAYS = 7  # that the preview of a revert looks back
-PREDICTED = (
-    "Predicted: the retrievals of the days before the change, ranked again with the flag turned. Realised: the "
-    "retrievals logged while the change held, against what they would have been without it."
-)
 
 
 def history(view: View) -> None:
@@ -60,12 +54,12 @@ def history(view: View) -> None:
     )
     unread = not_understood({"before": ("Page of the history", asked.before)})
     messages.ignored_in_link([*knobs.ignored((CHANGED,)), *unread])
-    frame = ask_now(asked).frames[0]
+    frame, foretold = ask_now(asked, Foretold(asked, BOOST_ON)).frames
     shown = frame.head(PAGE)
     if shown.empty:
         flag_messages.no_changes()
     else:
-        _table(shown)
+        _table(shown, _against(foretold))
     _pages(shown, more=len(frame) > PAGE)
     whole = FlagHistory(view.scope, asked.flag, asked.words, size=MOST)
     chosen = {"org": view.scope.org, "flag": asked.flag, "words": asked.words}
@@ -87,7 +81,13 @@ def _by_link() -> bool:
     return st.session_state.get(CHOSEN) != st.query_params.get("change")
 
 
-def _table(shown: pd.DataFrame) -> None:
+def _against(foretold: pd.DataFrame) -> set[int]:
+    """The changes that were made although a gate failed by their preview."""
+    told = ((id_, gates_told(BOOST_ON, "on", json.loads(figures))) for id_, figures in foretold.itertuples(index=False))
+    return {int(id_) for id_, found in told if any(gate.holds is False for gate in found)}
+
+
+def _table(shown: pd.DataFrame, against: set[int]) -> None:
     ids = tuple(int(number) for number in shown["id"])
     lines = pd.DataFrame(
         {
@@ -98,7 +98,10 @@ def _table(shown: pd.DataFrame) -> None:
             "reason": shown["reason"].str.slice(0, 300),
             "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
             "actor": shown["actor"],
-            "note": [_note(*each) for each in zip(shown["reverts_id"], shown["reverted_by"], strict=True)],
+            "note": [
+                record.note(reverts, by, against=id_ in against)
+                for id_, reverts, by in zip(ids, shown["reverts_id"], shown["reverted_by"], strict=True)
+            ],
             "id": shown["id"],
         }
     )
@@ -138,11 +141,6 @@ def _means(flag: str, new: str) -> str:
     return known_flag(flag).effect(as_state(new)) if flag in NAMES else messages.MISSING
 
 
-def _note(reverts: Any, reverted_by: Any) -> str:  # noqa: ANN401 - a number or a missing one
-    said = [] if pd.isna(reverts) else [f"reverts {reverts}"]
-    return ", ".join([*said, *([] if pd.isna(reverted_by) else [f"reverted by {reverted_by}"])])
-
-
 def _pages(shown: pd.DataFrame, *, more: bool) -> None:
     if not more and "before" not in st.query_params:
         return
@@ -155,97 +153,9 @@ def _pages(shown: pd.DataFrame, *, more: bool) -> None:
 
 
 def _opened(view: View) -> None:
-    """The entry that the address names, with what was predicted and what came of it."""
-    if "change" not in st.query_params:
-        return
-    number = _id("change")
-    found = [] if number is None else ask_now(OpenedChange(view.scope, number)).frames[0].to_dict("records")
-    if not found:
-        flag_messages.unknown_change()
-        return
-    entry: dict[str, Any] = {str(name): None if pd.isna(value) else value for name, value in found[0].items()}
-    newest = entry["next_at"] is None and entry["reverted_by"] is None
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.subheader(f"Change {entry['id']}")
-        changing = view.principal.may("operator") and may_write()
-        if changing and newest and st.button("Revert this change", key="revert", icon=":material/undo:"):
-            _revert(view, entry)
-        st.button("Close", key="close_change", type="tertiary", icon=":material/close:", on_click=_close)
-    st.text(
-        marked(
-            f"{entry['name']} · {entry['org_id']}\n{entry['flag']}: {entry['old']} → {entry['new']}\n"
-            f"{entry['changed_at']:%-d %b %Y %H:%M:%S} UTC by {entry['actor']}, from {entry['source']}\n"
-            f"Reason: {entry['reason']}"
-        )
-    )
-    if said := _note(entry["reverts_id"] or pd.NA, entry["reverted_by"] or pd.NA):
-        st.text(said.capitalize())
-    if changing and not newest and entry["reverted_by"] is None:
-        st.caption("It cannot be reverted: the flag was changed again since.")
-    _predicted_and_realised(entry)
-
-
-def _revert(view: View, entry: dict[str, Any]) -> None:
-    """Ask for the way back, with what it would do."""
-    way = (entry["new"], entry["old"])
-    told = foresee(view.principal.reach, entry["org_id"], entry["flag"], way, REVERT_DAYS)
-    back = (entry["org_id"], entry["name"], entry["flag"], *way, uuid4(), told.figures, int(entry["id"]))
-    # asked only where it is told: it ranks again whatever was logged since
-    unused = untried(told.figures) and _nothing_since(view, entry)
-    confirm([Staged(*back, unused=unused)], REVERT_DAYS)
-
-
-def _nothing_since(view: View, entry: dict[str, Any]) -> bool:
-    """Whether no retrieval was logged since the change, as far as the log can be read."""
-    changed_at, until = entry["changed_at"].to_pydatetime(), last_days(view.principal.reach, 1, entry["org_id"]).until
-    if changed_at >= until:  # by the store's clock, which is ahead of ours
-        return False
-    since = Scope(Reach((entry["org_id"],)), changed_at, until, entry["org_id"])
-    try:
-        came = realised_flips(since, entry["flag"], entry["old"], entry["new"])
-    except StoreError:
-        return False
-    return came is not None and not came.logged
-
-
-def _predicted_and_realised(entry: dict[str, Any]) -> None:
-    predicted = json.loads(entry["preview"]) if entry["preview"] else None
-    since = entry["changed_at"].to_pydatetime()
-    now = datetime.now(UTC).replace(second=0, microsecond=0)
-    until = now if entry["next_at"] is None else entry["next_at"].to_pydatetime()
-    came = None
-    if since < until:
-        window = Scope(Reach((entry["org_id"],)), since, until, entry["org_id"])
-        try:
-            with st.spinner("Ranking the retrievals logged since again", show_time=True):
-                came = realised_flips(window, entry["flag"], entry["old"], entry["new"])
-        except StoreError as error:
-            st.caption(f"What came of it cannot be shown: {error.sentence}")
-    figures = None if came is None else vars(came)
-    rows = [{"what": "Predicted", **in_figures(predicted)}, {"what": "Realised", **in_figures(figures)}]
-    grid(
-        pd.DataFrame(rows),
-        hide_index=True,
-        key="predicted_realised",
-        column_config={
-            "what": st.column_config.TextColumn("", width=110),
-            "replayed": st.column_config.TextColumn("Retrievals", width=130),
-            "top": st.column_config.TextColumn("Top 5 changed", width=120),
-            "flips": st.column_config.TextColumn("Flips", width=90),
-            "per_100": st.column_config.TextColumn("Flips per 100", width=120),
-            "rbo": st.column_config.TextColumn("RBO", width=90),
-        },
-    )
-    st.caption(PREDICTED if predicted else f"{PREDICTED} No prediction was kept with this change.")
-    if came is not None and came.retrievals:
-        obeyed = messages.percent(came.obeyed, came.retrievals)
-        st.caption(f"{obeyed} of the retrievals since were logged under the new state.")
-    elif came is not None and entry["next_at"] is None:
-        st.caption("Collecting data: no retrieval that can be replayed was logged since the change.")
-    elif came is not None:
-        st.caption(
-            f"It held for {messages.lasting(until - since)}; no retrieval that can be replayed was logged meanwhile."
-        )
+    """The entry that the address names."""
+    if "change" in st.query_params:
+        record.show(view, _id("change"), _close)
 
 
 def _id(name: str) -> int | None:

@@ -25,6 +25,7 @@ from retrieval.pipelines import BOOST_ON
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from analysis.corroboration.shadow import Gate
     from analysis.flags import Organization
     from queries.flags.registry import State
     from queries.scope import Reach
@@ -142,7 +143,7 @@ def judge(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None
         _say_size(foreseen.values())
         return
     ((org, figures),) = foreseen.items()
-    _say_gates(figures)
+    _say_gates(gates_told(flag, new, figures))
     st.page_link(
         "corroboration.py",
         label="Whether that is good enough: go or no-go, gate by gate",
@@ -151,11 +152,17 @@ def judge(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None
     )
 
 
-def _say_gates(figures: Mapping[str, Any] | None) -> None:
-    """Three of the five gates are measured by the preview itself; where one of them fails, that decides."""
-    if figures is None or not figures["retrievals"] or untried(figures):
+def gates_told(flag: str, new: str, figures: Mapping[str, Any] | None) -> tuple[Gate, ...]:
+    """The gates that a preview measures itself, three of the five; none where it is not the boost switched on."""
+    if flag != BOOST_ON or new != "on" or figures is None or not figures.get("retrievals") or untried(figures):
+        return ()
+    return gates_of_ranks(figures["retrievals"], figures["entered"] + figures["left"], figures["top_changed"])
+
+
+def _say_gates(found: tuple[Gate, ...]) -> None:
+    """Where one of them fails, that decides."""
+    if not found:
         return
-    found = gates_of_ranks(figures["retrievals"], figures["entered"] + figures["left"], figures["top_changed"])
     failed = [failure(gate) for gate in found if gate.holds is False]
     if failed:
         st.error(
@@ -202,7 +209,7 @@ def in_figures(figures: Mapping[str, Any] | None) -> dict[str, str]:
 
 def untried(figures: Mapping[str, Any] | None) -> bool:
     """Whether the log knows nothing of the present state; an older audit does not say, nor does what was realised."""
-    return figures is not None and bool(figures["retrievals"]) and figures.get("present") == 0
+    return figures is not None and bool(figures.get("retrievals")) and figures.get("present") == 0
 
 
 def note(figures: Mapping[str, Any] | None) -> str:

@@ -181,7 +181,10 @@ CLUSTERS = (
     "Groups of two observations or more that say the same, inside one project. Chained: two members lie further apart "
     "than the threshold, joined only by those between them."
 )
-CORROBORATED = f"Observations that are in a cluster, of the newest {LIMIT:,}."
+CORROBORATED = (
+    f"Observations that are in a cluster, of the newest {LIMIT:,}. Beside it: those in a cluster that two agents or "
+    "more stand behind; in the rest one agent repeats itself, or none is named."
+)
 INDEPENDENT = "Clusters that two agents or more stand behind. In the rest one agent repeats itself, or none is named."
 DISPUTED = (
     "Clusters in which a member contradicts the canonical: near in words, opposite in what they say. A pair that "

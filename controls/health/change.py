@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.health.advice import todo
 from analysis.health.change import SERVICES, worst_first
+from controls.flags.why import why_on
 from controls.health import advice
 from controls.health.advice import Advice
 from controls.health.steered import steered
@@ -96,9 +97,13 @@ def _bold(each: Compared) -> str:
 
 def _unweighted(scope: Scope) -> dict[str, Way]:
     """Where one organization's weighting is off, Feedback Impact has nothing to compare: the flag leads on instead."""
-    if scope.org is None or is_on(scope, [scope.org]).get(scope.org, True):
+    if scope.org is None or not _is_off(scope):
         return {}
-    return {"accepted": ("feature_flags.py", OFF, {"target": scope.org, "flag": WEIGHTING_OFF})}
+    return {"accepted": ("feature_flags.py", OFF, why_on(scope, scope.org, WEIGHTING_OFF, now=True))}
+
+
+def _is_off(scope: Scope) -> bool:
+    return scope.org is not None and not is_on(scope, [scope.org]).get(scope.org, True)
 
 
 def _led(told: list[Compared], ways: dict[str, Way]) -> list[Way]:
@@ -152,7 +157,7 @@ def to_do(memory: HealthAnswers, scope: Scope) -> None:
     }
     wanted = [*by_band["red"], *by_band["watch"]]
     wanted += [each for each in worst_first(memory.compared) if each not in wanted]
-    weighted = not any(each.measure.name == "accepted" for each in wanted) or not _unweighted(scope)
+    weighted = not any(each.measure.name == "accepted" for each in wanted) or not _is_off(scope)
     told = []
     for each in wanted:
         band = bands.get(each.measure.name)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from controls import glossary
 from controls.address import say
+from controls.flags.why import why_on
 from controls.grid import grid
 from controls.impact import cells
 from controls.impact.filters import LEFT_OUT, REASON_WORDS, choose_cell
@@ -23,6 +24,7 @@ from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
     from controls.impact.answers import Impact
+    from queries.scope import Scope
     from queries.shape import LogShape
 
 MAP = "rank_map"
@@ -60,7 +62,7 @@ def trust_of(found: Impact, shape: LogShape) -> Trust:
     )
 
 
-def finding(now: pd.Series[float], top: int, about: str, org: str | None, *, leads: bool) -> None:
+def finding(now: pd.Series[float], top: int, about: str, scope: Scope, *, leads: bool) -> None:
     """The page's answer in one sentence, then what it was formed of and what was left out, and the way to that."""
     if now["comparable"]:
         changed = percent(now["top_k"], now["comparable"])
@@ -80,17 +82,17 @@ def finding(now: pd.Series[float], top: int, about: str, org: str | None, *, lea
                 "List what is left out", key="list_left_out", type="tertiary", icon=":material/arrow_forward:",
                 on_click=say, kwargs={"part": LEFT_OUT},
             )  # fmt: skip
-    if org is not None and now["unweighted"] and not now["comparable"]:
-        _ways_on(org)
+    if scope.org is not None and now["unweighted"] and not now["comparable"]:
+        _ways_on(scope, scope.org)
 
 
-def _ways_on(org: str) -> None:
+def _ways_on(scope: Scope, org: str) -> None:
     """Where an organization's weighting was off: what switched it off, and what it would have changed."""
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Why weighting was off: its flag here", key="unweighted_flag", type="tertiary",
             icon=":material/arrow_forward:", on_click=go, args=("feature_flags.py",),
-            kwargs={"target": org, "flag": WEIGHTING_OFF},
+            kwargs=why_on(scope, org, WEIGHTING_OFF, now=False),
         )  # fmt: skip
         st.button(
             "What it would have changed: What-if with weighting on", key="unweighted_what_if", type="tertiary",

@@ -55,11 +55,13 @@ def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a functio
     test = page(org="org_a", bits="0")
     assert figures(test) == {
         "Clusters": ("2", "0 chained"),
-        "Corroborated": ("5", "55.6 % of memories"),  # of nine
+        "Corroborated": ("5", "3 by 2+ agents"),  # the other two are one agent's
         "Independent": ("1", "1 self-repetition"),
         "Disputed": ("0", "✕ 0 % of clusters"),
         "Boosted share": ("50 %", "0 % as logged"),
     }
+    (explained,) = (metric.help for metric in test.metric if metric.label == "Corroborated")
+    assert "55.6 % of memories" in explained  # five of nine
     assert "9 active observations, whatever the window" in said(test)
     assert "2 retrievals in the window" in said(test)
     sweep = charts(test)[0]
@@ -231,14 +233,14 @@ def test_hostile_agents_sessions_and_projects_are_shown_literally(page: Any) -> 
     assert {*members["agent"], *members["session"], *members["project"]} == {text[:60]}
     assert marked_up(opened) == set()
     alone = page(org="org_d", project=text[:60], show="shadow")
-    assert figures(alone)["Corroborated"] == ("2", "100 % of memories")
+    assert figures(alone)["Corroborated"] == ("2", "0 by 2+ agents")
     assert marked_up(alone) == set()
 
 
 def test_a_hundred_texts_of_a_megabyte_stay_a_small_page(page: Any) -> None:  # noqa: ANN401 - a function
     """LOAD-10: cells are cut in the store, so the page weighs a hundredth of what it shows."""
     test = page(org="org_e")
-    assert figures(test)["Corroborated"] == ("100", "100 % of memories")
+    assert figures(test)["Corroborated"] == ("100", "100 by 2+ agents")
     opened = page(org="org_e", cluster=table(test, "kind")["canonical"][0])
     assert len(table(opened, "diff")) == 100
     protos = [proto for element in opened.main if (proto := getattr(element, "proto", None)) is not None]

@@ -129,4 +129,21 @@ def test_where_weighting_is_off_the_flag_leads_on_instead_of_a_page_without_a_co
         assert "How sessions ended" not in [each.label for each in test.button]
         assert "**Sessions accepted 50 %** (▼ -40 pt worse). Weighting is off here" in said(test)
         button.click().run()
-        assert (param(test, "target"), param(test, "flag")) == ("org_a", "feedback_weighting_disabled")
+        named = ("target", "flag", "changed")
+        assert [param(test, name) for name in named] == ["org_a", *["feedback_weighting_disabled"] * 2]
+
+
+def test_where_the_audit_has_the_change_that_holds_weighting_off_it_is_opened(address: str, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a", features={"feedback_weighting_disabled": True})
+    add_sessions(owner, 10, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=60)
+    (number,) = owner.execute("select max(id) from rankscope.flag_changes").fetchone() or (None,)
+    with health(address, org="org_a", window="7d") as test:
+        next(button for button in test.button if button.label == OFF).click().run()
+        assert (param(test, "change"), test.subheader[0].value) == (str(number), f"Change {number}")
+    turn_flag(owner, "true", "absent", days_ago=50)  # and set outside since
+    with health(address, org="org_a", window="7d") as test:
+        next(button for button in test.button if button.label == OFF).click().run()
+        assert "change" not in test.query_params
+        assert param(test, "changed") == "feedback_weighting_disabled"

@@ -81,3 +81,31 @@ def test_both_count_the_same_retrievals_of_the_same_days(  # noqa: PLR0917 - fix
     assert (preview["replayed"], preview["top"]) == EXPECTED[days]
     assert told.startswith(f"{preview['replayed']} logged retrievals replayed.")
     assert f"the top 5 of {preview['top']}," in told
+
+
+@pytest.mark.parametrize(("since", "told_since"), [(0, "Nothing was retrieved since"), (1, "1 retrieval since, none")])
+def test_a_boost_switched_on_against_a_no_go_stays_a_no_go(
+    address: str, owner: Owner, since: int, told_since: str
+) -> None:
+    """One of two retrievals of seven days changes its first five; both were logged before the change."""
+    row = owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+           values ('org_a', gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test', %s) returning id""",
+        (BOOST, sample.TODAY + timedelta(seconds=1) - timedelta(days=since)),
+    ).fetchone()
+    assert row
+    owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+    with application(address, org="org_a", window="7d", show="shadow") as test:
+        test.switch_page("corroboration.py").run()
+        until(lambda: not test.run().get("progress") and any("gate" in f.value.columns for f in test.dataframe), 60)
+        assert not test.exception
+        (verdict,) = (error.value for error in test.error)
+        gates = next(f.value for f in test.dataframe if "gate" in f.value.columns).set_index("gate")
+        (link,) = (link.proto for link in test.get("page_link") if "change" in dict(parse_qsl(link.proto.query_string)))
+    judged = 2 - since
+    assert verdict.startswith(f"No-go on the {judged} retrievals" if judged > 1 else "No-go on the 1 retrieval")
+    assert f"Failed gates: retrievals replayed ({judged}, at least 50)" in verdict
+    assert told_since in verdict
+    assert gates.loc["Top 5 kept", "measured"] == ("50 %" if judged > 1 else "100 %")
+    assert dict(parse_qsl(link.query_string))["change"] == str(row[0])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid5
 
 import pytest
 
-from analysis.corroboration.shadow import GATES, Effect, Gate, Shadow, effect, gates, shadow, verdict
+from analysis.corroboration.shadow import GATES, Before, Effect, Gate, Shadow, effect, gates, shadow, verdict
 from analysis.replay.flags import flag_flip
 from queries.scope import Reach, Scope
 from retrieval.pipelines import BOOST_ON
@@ -29,6 +29,19 @@ GOOD = Shadow(
     on=False, logged=100, retrievals=100, reasons=(), changed=9, top_changed=5, entered=8, left=12, rbo=0.99,
     boosted=200, repeated=50, disputed=10, under=0,
 )  # fmt: skip
+
+
+def switch_on(owner: Owner) -> tuple[int, datetime]:
+    """An entry of the audit after whatever was logged, and when it was made."""
+    row = owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+           select 'org_a', gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test',
+                  max(created_at) + interval '1 minute' from retrieval_ab_logs returning id, changed_at""",
+        (BOOST_ON,),
+    ).fetchone()
+    assert row
+    return int(row[0]), row[1].astimezone(UTC)
 
 
 @pytest.mark.parametrize("org", ["org_lumenfield", "org_tidewater"])
@@ -94,6 +107,24 @@ class TestPlanted:
         found = shadow(store, scope, [])
         assert (found.on, found.retrievals, found.under, found.boosted, found.changed) == (True, 2, 0, 0, 0)
         assert verdict(gates(found)) is not True
+
+    def test_a_boost_just_switched_on_keeps_what_was_known_before(
+        self, store: Store, owner: Owner, scope: Scope
+    ) -> None:
+        """What the replay said while it was off, of the retrievals until the change; one came since without it."""
+        off = shadow(store, scope, self.ids()[2:])
+        owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+        assert shadow(store, scope, []).before is None  # set outside: nobody knows since when
+        change, at = switch_on(owner)
+        plant(owner, "org_a", "since")
+        owner.execute(
+            "update retrieval_ab_logs set created_at = %s where retrieval_id = %s",
+            (at + timedelta(minutes=1), uuid5(sample.NAMESPACE, "org_a/since")),
+        )
+        found = shadow(store, scope, self.ids()[2:])
+        assert (found.on, found.under, found.logged) == (True, 0, 3)
+        assert found.before == Before(change, at.isoformat(), off)
+        assert Shadow.from_json(json.loads(json.dumps(asdict(found)))) == found
 
     def test_what_one_cluster_s_boost_does(self, store: Store, scope: Scope) -> None:
         """Weighted 0.45, 0.8 and 0.7; a boost of 1 · log2(2) makes 0.45, 1.8 and 1.7: the same order."""

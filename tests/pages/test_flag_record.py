@@ -1,0 +1,130 @@
+"""The record of a change: whether it was made against a no-go, and what was foretold where nothing could be ranked."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.pages.application import application
+from tests.pages.corroboration_page import said
+from tests.pages.flags_page import opened
+from tests.queries.flags.flag_store import BOOST, WEIGHTING
+
+if TYPE_CHECKING:
+    import psycopg
+    from streamlit.testing.v1 import AppTest
+
+    Owner = psycopg.Connection[Any]
+
+pytestmark = pytest.mark.usefixtures("_flagged", "_writing")
+# as the audit kept them before it said how many were made under the present state
+FORETOLD = {"logged": 100, "retrievals": 100, "top_changed": 5, "entered": 8, "left": 12, "rbo": 0.9, "reasons": []}
+BAD = FORETOLD | {"top_changed": 27, "entered": 70, "left": 75}
+UNTRIED = FORETOLD | {"present": 0, "top_changed": 0, "entered": 0, "left": 0, "rbo": 1.0}
+
+
+def changed(owner: Owner, preview: dict[str, Any] | None, ago: str = "1 hour", **more: Any) -> str:  # noqa: ANN401 - columns
+    """An entry of the audit, of Acme's boost switched on unless it says something else."""
+    entry = {"flag": BOOST, "old_state": "absent", "new_state": "true", "reverts_id": None} | more
+    row = owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, preview, reverts_id, changed_at)
+           values ('org_a', gen_random_uuid(), %(flag)s, %(old_state)s, %(new_state)s, 'trial', 'olga', 'test',
+             %(preview)s, %(reverts_id)s, now() - %(ago)s::interval) returning id""",
+        entry | {"preview": None if preview is None else json.dumps(preview), "ago": ago},
+    ).fetchone()
+    assert row
+    return str(row[0])
+
+
+def record(test: AppTest) -> Any:  # noqa: ANN401 - a frame
+    """Predicted and realised, as far as they have figures."""
+    return next((frame.value.set_index("what") for frame in test.dataframe if "what" in frame.value.columns), None)
+
+
+def notes(test: AppTest) -> dict[str, str]:
+    shown = next(frame.value for frame in test.dataframe if "actor" in frame.value.columns)
+    return {str(id_): note for id_, note in zip(shown["id"], shown["note"], strict=True)}
+
+
+class TestAgainstNoGo:
+    def test_the_record_and_the_list_say_which_gates_failed(self, address: str, owner: Owner) -> None:
+        """145 flips in 100 retrievals, and 27 of 100 first fives changed."""
+        change = changed(owner, BAD)
+        with application(address, change=change) as test:
+            opened(test)
+        (judged,) = (error.value for error in test.error)
+        assert judged == (
+            "Made against a no-go: 2 of the 3 gates that a preview can tell failed: flips per 100 retrievals (145, at "
+            "most 20); top 5 kept (73 %, at least 95 %)."
+        )
+        assert notes(test)[change] == "against no-go"
+
+    def test_where_the_gates_held_that_is_said(self, address: str, owner: Owner) -> None:
+        change = changed(owner, FORETOLD)
+        with application(address, change=change) as test:
+            opened(test)
+        assert not test.error
+        assert "The 3 gates that a preview can tell held when it was made." in said(test)
+        assert notes(test)[change] == ""
+
+    @pytest.mark.parametrize(
+        ("preview", "more"),
+        [
+            (BAD, {"old_state": "true", "new_state": "absent"}),
+            (BAD, {"flag": WEIGHTING}),
+            (None, {}),
+            (UNTRIED, {}),
+            (FORETOLD | {"retrievals": 0}, {}),
+            ({"note": "of other software"}, {}),
+        ],
+    )
+    def test_of_other_changes_and_of_unknown_figures_nothing_is_judged(
+        self, address: str, owner: Owner, preview: dict[str, Any] | None, more: dict[str, Any]
+    ) -> None:
+        change = changed(owner, preview, **more)
+        with application(address, change=change) as test:
+            opened(test)
+        assert not test.error
+        assert "gates" not in said(test)
+        assert notes(test)[change] == ""
+
+    def test_it_stands_beside_what_took_it_back(self, address: str, owner: Owner) -> None:
+        change = changed(owner, BAD)
+        back = changed(owner, None, "1 minute", old_state="true", new_state="absent", reverts_id=int(change))
+        with application(address) as test:
+            opened(test)
+        assert notes(test) == {change: f"against no-go, reverted by {back}", back: f"reverts {change}"}
+
+
+class TestARevert:
+    def test_it_says_what_the_dialog_said(self, address: str, owner: Owner) -> None:
+        """The four retrievals of Acme are twelve hours old: none was made while the boost was on."""
+        first = changed(owner, None, "1 hour")
+        back = changed(owner, UNTRIED, "30 minutes", old_state="true", new_state="absent", reverts_id=int(first))
+        with application(address, change=back) as test:
+            opened(test)
+        assert record(test) is None
+        assert (
+            "Predicted: nothing had been retrieved under the state that was left, so going back restored what was "
+            "ranked until then." in said(test)
+        )
+
+    def test_retrievals_that_did_not_obey_leave_it_unknown(self, address: str, owner: Owner) -> None:
+        first = changed(owner, None, "20 hours")
+        back = changed(owner, UNTRIED, "30 minutes", old_state="true", new_state="absent", reverts_id=int(first))
+        with application(address, change=back) as test:
+            opened(test)
+        assert record(test) is None
+        assert "Predicted: unknown, for none of the 100 retrievals was made under the state that was left." in said(
+            test
+        )
+
+    def test_what_came_of_it_stays_a_table(self, address: str, owner: Owner) -> None:
+        back = changed(owner, UNTRIED, "20 hours", flag=WEIGHTING, old_state="true", new_state="absent")
+        with application(address, change=back) as test:
+            opened(test)
+        assert list(record(test).index) == ["Realised"]
+        assert "Predicted: unknown" in said(test)

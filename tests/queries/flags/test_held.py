@@ -1,0 +1,60 @@
+"""Which change held a flag on in a window, by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from queries.flags.held import HeldOn
+from queries.scope import Reach, Scope
+from tests import sample
+from tests.queries.flags.flag_store import BOOST, WEIGHTING
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from queries.engine import Store
+
+    Owner = psycopg.Connection[Any]
+
+NOW = datetime.now(UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "expected"),
+    [
+        (99, 60, None),  # before every change
+        (99, 49, 0),
+        (45, 41, 0),  # on all the while
+        (39, 31, None),  # off in between
+        (45, 29, 2),  # both held: the newer
+        (7, 0, 2),  # on long before
+        (40, 35, None),  # from the moment on at which it was taken back
+    ],
+)
+def test_the_newest_that_held(store: Store, owner: Owner, since: int, until: int, expected: int | None) -> None:
+    made = []
+    for org in ("org_a", "org_b"):
+        sample.add_organization(owner, org)
+    for org, flag, new, days in (
+        ("org_a", BOOST, "true", 50),
+        ("org_a", BOOST, "absent", 40),
+        ("org_a", BOOST, "true", 30),
+        ("org_a", WEIGHTING, "true", 3),
+        ("org_b", BOOST, "true", 2),
+    ):
+        row = owner.execute(
+            """insert into rankscope.flag_changes
+                 (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+               values (%s, gen_random_uuid(), %s, 'false', %s, 'r', 'olga', 'test', %s) returning id""",
+            (org, flag, new, NOW - days * DAY),
+        ).fetchone()
+        assert row
+        made.append(int(row[0]))
+    found = store.ask(HeldOn(Scope(Reach(("org_a",)), NOW - since * DAY, NOW - until * DAY, "org_a"), BOOST))
+    assert [int(id_) for id_ in found["id"]] == ([] if expected is None else [made[expected]])
+    if expected is not None:
+        assert found["next_at"].isna().tolist() == [expected == 2]
