@@ -77,9 +77,10 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_scorer(): {'degraded_lexical': 'words as said above'}.get(used.value, used.value)",
             "_way(): WAYS.get(way, f'by {way}')", "_distance(): other.untold",
         },
+            "applied.budget(asked, chosen)", "applied.weighting(asked, chosen)",
         "controls/corroboration/pictures.py": {"found.by"},
         "controls/frame.py": {"pages"},
-        "controls/inspector/pipeline.py": {"_label(): stage_name(kind)", "each.value", "knob.label", "knob.options"},
+        "controls/inspector/pipeline.py": {"_label(): stage_name(stage)", "each.value", "knob.label", "knob.options"},
         "controls/search.py": {"_count(): listed(told)"},  # kinds and counts
         "controls/trust.py": {"trust.degraded"},
         "pages/shell.py": {"entry.title"},
