@@ -38,7 +38,6 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
         alt="Flips per 100 retrievals for combinations of λ and boost scale; a teal frame around those that keep the "
         "top 5, a dotted one around the present settings; click a cell to set both",
     )
-    knobs.tell_frames(found)
 
 
 def draw_panel(found: Replay, beyond: Reweighted, scope: Scope, *, on_top: bool) -> None:
@@ -63,6 +62,7 @@ def main(scope: Scope) -> None:
         found = answers.replay(settings, scope, top)
         if found is not None:
             draw_map(settings, scope)
+        knobs.tell_frames()  # also while the map is awaited: what stands below keeps its place
         st.caption(glossary.REPLAY)
     if found is not None:
         if knobs.PANEL.value == "outcomes" and not led:

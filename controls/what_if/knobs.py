@@ -16,7 +16,6 @@ from ranking.clusters import CountBy
 from ranking.feedback import Normalise
 
 if TYPE_CHECKING:
-    from analysis.replay.sensitivity import SensitivityMap
     from queries.scope import Scope
 
 AS_LOGGED, OFF = "as logged", "off"
@@ -121,15 +120,9 @@ def place() -> tuple[str, str]:
     return LAMBDA.value, BOOST.value
 
 
-def tell_frames(found: SensitivityMap) -> None:
+def tell_frames() -> None:
     """What the frames on the map are; or why the settings have none, where the knobs stand between its cells."""
-    framed = any(cell.kept is not None and cell.kept >= SAFE for cell in found.cells)
-    share = f"{100 * SAFE:.3g} % of retrievals"
-    zone = (
-        f"Teal frame: settings under which at least {share} keep their top 5."
-        if framed
-        else f"No teal frame: under no setting do {share} keep their top 5."
-    )
+    zone = f"Teal frame: settings under which at least {100 * SAFE:.3g} % of retrievals keep their top 5."
     st.caption(f"{zone} {_own_frame()}")
 
 
