@@ -121,7 +121,7 @@ def delta_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
         places = f"{middle} place{'' if middle == 1 else 's'}"
         title = f"{about}{_percent(kept, total)} kept their rank; half the rest moved ≤ {places}"
     finish(figure, title, HEIGHT)
-    figure.update_xaxes(title="▼ places down · places up ▲", zeroline=True, tickformat="+d")
+    figure.update_xaxes(title="▼ places down · places up ▲", zeroline=True, tickformat="+d", labelalias={"+0": "0"})
     figure.update_yaxes(title="candidates", tickformat=",d")
     figure.update_layout(hovermode="closest", bargap=0.15)
     return figure

@@ -34,8 +34,9 @@ def sensitivity(
 ) -> go.Figure:
     """A cell per λ (left to right) and boost (upwards), ``cells`` having lam, boost, flips and kept by their labels.
 
-    The number is flips per 100 retrievals, the teal line encloses where at least ``safe`` keep their top 5, the ring is
-    where the settings are. ``customdata`` of a mark names its cell. ``ink`` is the colour of figures on weak colours.
+    The number is flips per 100 retrievals, the teal frame encloses where at least ``safe`` keep their top 5, the dotted
+    one is where the settings are. ``customdata`` of a mark names its cell. ``ink`` is the colour of figures on weak
+    colours.
     """
     places = pd.MultiIndex.from_product([boosts, lambdas])
     flips, kept = (
@@ -80,7 +81,11 @@ def sensitivity(
         _ring(figure, lambdas.index(chosen[0]), boosts.index(chosen[1]))
     figure.update_layout(showlegend=False)
     figure = finish(figure, _finding(flips, kept, safe), height=HEIGHT)
-    figure.update_layout(hovermode="closest", clickmode="event+select")
+    figure.update_layout(hovermode="closest", clickmode="event+select", margin_t=78)
+    # the title counts top fives, the cells flips: each says which
+    figure.update_layout(
+        title_subtitle={"text": "the number in a cell: flips per 100 retrievals", "font": {"size": 13}}
+    )
     ticks = {"tickmode": "array", "zeroline": False, "fixedrange": True, "showgrid": False}
     figure.update_xaxes(
         **ticks,

@@ -111,14 +111,14 @@ def follow(here: str) -> None:
         return
     page, said = going
     target = scope_address() | said
-    if page == here:
-        st.query_params.from_dict(target)
-        st.rerun()
     leave(here, page, target)
 
 
 def leave(here: str, page: str, target: Mapping[str, str | list[str]]) -> None:
-    """Open another page at exactly this address, and remember what is left for whoever comes back."""
+    """Open a page at exactly this address, and remember what is left of another for whoever comes back."""
+    if page == here:
+        st.query_params.from_dict(target)
+        st.rerun()
     left = st.session_state.setdefault(LEFT, {})
     shown = {name: value if isinstance(value, str) else value[-1] for name, value in target.items()}
     left[here, _key(shown)] = _present()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from uuid import UUID, uuid4
 
 import streamlit as st
@@ -27,19 +28,25 @@ from queries.scope import NOTHING, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from datetime import date
 
     from controls.access import Principal
+    from queries.scope import Scope
 
     Change = SaveView | RenameView | ArchiveView
 
 GOING, SAID = "view_going", "views_said"
 HOME = "overview.py"
 TAKEN = "You have a view of this name. Choose another."
+WINDOW, CUSTOM = ("window", "from", "to"), "custom"
 PASSING = ("search",)  # what an address says for the moment only
 
 
-def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
-    """The views of whoever asks, behind one button of the sidebar; the store is asked when it is opened."""
+def panel(principal: Principal, script: str, scripts: Collection[str], scope: Scope | None = None) -> None:
+    """The views of whoever asks, behind one button of the sidebar; the store is asked when it is opened.
+
+    ``scope`` is that of a page with a window.
+    """
     _follow(script, scripts)
     with st.sidebar:
         opened = st.expander("Saved views", key="views", on_change="rerun", icon=":material/bookmark:")
@@ -53,7 +60,7 @@ def panel(principal: Principal, script: str, scripts: Collection[str]) -> None:
             return
         if (told := st.session_state.pop(SAID, None)) is not None:
             st.caption(told)
-        _save(script)
+        _save(script, scope)
         view = _opening(views[:MOST])
         if len(views) > MOST:
             st.caption(f"The first {MOST} of your views, by name. Remove some to have the others listed.")
@@ -66,12 +73,25 @@ def kept(principal: str) -> tuple[SavedView, ...]:
     return store().once(NOTHING, LIST, SavedViews(principal).ask, principal=principal, name="saved views")
 
 
-def _save(script: str) -> None:
+def _save(script: str, scope: Scope | None) -> None:
     if not may_write():
         st.caption("Views can be opened and not saved here: no login that may write is configured.")
         return
-    st.text_input("Name of this view", key="view_name", max_chars=LONGEST_NAME, placeholder="Acme, weights last week")
-    st.button("Save this view", key="view_save", on_click=_saved, args=(script, present()), help=glossary.SAVED_VIEW)
+    st.text_input("Name of this view", key="view_name", max_chars=LONGEST_NAME, placeholder="Acme, weights")
+    dated = None
+    if scope is not None and st.query_params.get("window") != CUSTOM:
+        first, last = scope.since, scope.until - timedelta(days=1)
+        dated = _of_days(present(), first.date(), last.date())
+        st.caption(f"Keeps the last {scope.days} days, whichever they then are.")
+        st.checkbox(f"Keep {first:%-d %b} to {last:%-d %b %Y} instead", key="view_dates")
+    args = (script, present(), dated)
+    st.button("Save this view", key="view_save", on_click=_saved, args=args, help=glossary.SAVED_VIEW)
+
+
+def _of_days(query: str, first: date, last: date) -> str:
+    """The address with these days for its window, which then stays where it is."""
+    others = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name not in WINDOW]
+    return urlencode([*others, ("window", CUSTOM), ("from", first.isoformat()), ("to", last.isoformat())])
 
 
 def _opening(views: tuple[SavedView, ...]) -> SavedView | None:
@@ -135,11 +155,13 @@ def go(here: str, script: str, query: str, scripts: Collection[str]) -> None:
         links.leave(here, script, parse_qs(query, keep_blank_values=True))
 
 
-def _saved(script: str, query: str) -> None:
+def _saved(script: str, rolling: str, dated: str | None) -> None:
     name, id_ = st.session_state["view_name"], uuid4()
+    query = dated if dated is not None and st.session_state.get("view_dates") else rolling
     if _apply(lambda who: SaveView(who, name, script, query, id_), "Saved.", TAKEN):
         # chosen, so that the link below is this view's
         st.session_state["view_picked"], st.session_state["view_name"] = str(id_), ""
+        st.session_state["view_dates"] = False
 
 
 def _renamed(id_: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -17,7 +17,7 @@ from controls.partly import each
 from controls.scope import scope_address
 from queries.anything import FOUND, LOOKED_THROUGH, ROWS_LOOKED_THROUGH, TitledObservations, questions
 from queries.errors import listed
-from queries.scope import is_storable, isolated
+from queries.scope import Reach, is_storable, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -59,17 +59,24 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
     found = each(asked)
     first = [frame.head(FOUND).assign(kind=kind) for kind, frame in found.frames.items()]
     rows = pd.concat(first, ignore_index=True)
+    by_words = isinstance(asked.get("observation"), TitledObservations)
+    among = None if not by_words else "each organization" if scope.org is None else "the chosen organization"
     with st.container(border=True):
         if rows.empty:
-            messages.nothing_called_that()
+            messages.nothing_called_that(among)
         else:
-            st.caption(_count({kind: len(frame) for kind, frame in found.frames.items()}))
+            st.caption(_count({kind: len(frame) for kind, frame in found.frames.items()}, among))
             _table(rows, places)
+        if by_words and scope.org is not None and scope.reach != Reach.of(frozenset({scope.org})):
+            st.button(
+                "Search all organizations", key="search_all", icon=":material/public:",
+                on_click=say, kwargs={"org": None, "project": None},
+            )  # fmt: skip
         st.page_link(
             "observation.py", label="Look for these words inside memories", icon=":material/article:",
             query_params=scope_address() | {"words": words},
         )  # fmt: skip
-        if isinstance(asked.get("observation"), TitledObservations):
+        if by_words:
             st.caption(_looked_through(scope, queries="retrieval" in asked))
         for kind, error in found.failed.items():
             messages.left_out(f"{kind.capitalize()}s", error)
@@ -79,17 +86,21 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
 def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
     targets = tuple(_place(places[kind], org, id_) for kind, org, id_ in rows[["kind", "org_id", "id"]].to_numpy())
     _by_keyboard(rows, targets)
+    when, where = ([column] if rows[column].notna().any() else [] for column in ("at", "project"))
     grid(
-        rows.assign(open="Open")[["open", "kind", "name", "organization", "id"]],
+        rows.assign(open="Open")[["open", "kind", *when, "name", *where, "organization", "id"]],
         hide_index=True,
         key="search_found",
+        placeholder=messages.MISSING,
         column_config={
             "open": st.column_config.ButtonColumn(
                 "", width="small", type="tertiary", key="search_open", on_click=_clicked, args=(targets,)
             ),
-            "kind": st.column_config.TextColumn("Kind", width=100),
-            "name": st.column_config.TextColumn("Name or text", width=420),
-            "organization": st.column_config.TextColumn("Organization", width=170),
+            "kind": st.column_config.TextColumn("Kind", width=95),
+            "name": st.column_config.TextColumn("Name or text", width=330),
+            "at": st.column_config.DatetimeColumn("Written (UTC)", format="D MMM YYYY HH:mm", width=135),
+            "project": st.column_config.TextColumn("Project", width=105),
+            "organization": st.column_config.TextColumn("Organization", width=150),
             "id": st.column_config.TextColumn("Id", width=280),
         },
     )
@@ -97,8 +108,8 @@ def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
 
 def _by_keyboard(rows: pd.DataFrame, targets: tuple[Place, ...]) -> None:
     """A way to each that needs no mouse: no key presses a button in a table."""
-    parts = zip(rows["kind"], rows["name"], rows["organization"], strict=True)
-    labels = [f"{kind}: {isolated(name)} ({isolated(org)})" for kind, name, org in parts]
+    parts = rows[["kind", "at", "name", "organization", "project"]].itertuples(index=False)
+    labels = [_label(*row) for row in parts]
     by_id = {f"{script}?{urlencode(at)}": number for number, (script, at) in enumerate(targets)}
     picked = next(iter(by_id))
     if st.session_state.get("search_picked") not in by_id:
@@ -112,12 +123,22 @@ def _by_keyboard(rows: pd.DataFrame, targets: tuple[Place, ...]) -> None:
         st.button("Open it", key="search_open_one", on_click=_open, args=(targets[by_id[picked]],))
 
 
-def _count(found: dict[str, int]) -> str:
-    """How many were found; of a kind with more than are listed nobody knows how many, and it says so."""
+def _label(kind: str, at: Any, name: str, org: str, project: Any) -> str:  # noqa: ANN401 - or a missing one
+    """One of those found; of what was written when comes first: it tells apart what reads the same."""
+    when = "" if pd.isna(at) else f" of {at:%-d %b %Y %H:%M}"
+    where = isolated(org) if pd.isna(project) else f"{isolated(org)}, {isolated(project)}"
+    return f"{kind}{when}: {isolated(name)} ({where})"
+
+
+def _count(found: dict[str, int], among: str | None) -> str:
+    """How many were found, and where was looked; of a kind with more than are listed nobody knows how many."""
+    where = f"titles and queries among the newest of {among}, names and ids in everything you may see"
     if all(count <= FOUND for count in found.values()):
-        return f"{counted(sum(found.values()), 'thing')} in everything you may see."
+        things = counted(sum(found.values()), "thing")
+        return f"{things} in everything you may see." if among is None else f"{things}: {where}."
     told = [f"the first {FOUND} {kind}s" if n > FOUND else counted(n, kind) for kind, n in found.items() if n]
-    return f"In everything you may see: {listed(told)}. More match: say more of the name to find them."
+    start = "In everything you may see" if among is None else where.capitalize()
+    return f"{start}: {listed(told)}. More match: say more of the name to find them."
 
 
 def _looked_through(scope: Scope, *, queries: bool) -> str:

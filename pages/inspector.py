@@ -43,7 +43,7 @@ def inspect(asked: question.Asked) -> None:
     memory, found = ranked.ranked(view().scope, asked, chosen, own)
     panels = PANELS if len(found.ranking.candidates) else {name: PANELS[name] for name in WITHOUT_CANDIDATES}
     with picture:
-        draw(found, opened := inspection.opened())
+        draw(found, opened := inspection.opened(), asked, chosen)
     if found.failed is not None:
         return
     shown = inspection.choose_panel({name: label for name, (label, _) in panels.items()})
@@ -56,9 +56,9 @@ def inspect(asked: question.Asked) -> None:
         inspection.beside(found, opened)
 
 
-def draw(found: Retrieval, opened: str | None) -> None:
+def draw(found: Retrieval, opened: str | None, asked: question.Asked, chosen: pipeline.Chosen) -> None:
     """The picture below what is to be known of it."""
-    inspection.strip(found)
+    inspection.strip(found, asked, chosen)
     if len(found.ranking.candidates):
         st.plotly_chart(
             bump(standings(found, opened), opened, len(found.block.ids), len(found.ranking.candidates)), key="bump",

@@ -36,8 +36,9 @@ else:
         timeline(happened(found), found.steps, *span(found)),
         key="life",
         config=QUIET,
-        alt="The observation's weight over time above everything that happened to it",
+        alt="The observation's weight over time above everything that happened to it; larger marks stand for several",
     )
+    head.sizes(happened(found))
     for tab, draw in zip(lists.tabs(list(PARTS)), PARTS.values(), strict=True):
         if tab.open:
             with tab:

@@ -37,7 +37,7 @@ def draw(page: StreamlitPage, entry: Entry, pages: Pages, run: frame.Run) -> Non
     scripts = {each.script for entries in SECTIONS.values() for each in entries}
     if (wanted := came_for()) is not None:
         saved_views.go(entry.script, *wanted, scripts)
-    saved_views.panel(principal, entry.script, scripts)
+    saved_views.panel(principal, entry.script, scripts, scope if entry.in_window else None)
     frame.banner(principal)
     if scope is None:
         empty_messages.no_organizations(everything=principal.reach.orgs is None)

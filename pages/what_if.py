@@ -24,7 +24,7 @@ LISTS = {"flips": replayed.flips, "worst": replayed.worst, "fragile": replayed.f
 
 
 def draw_map(settings: WhatIf, scope: Scope) -> None:
-    """The sensitivity map; λ and boost of the settings only move the ring on it."""
+    """The sensitivity map; λ and boost of the settings only move the dotted frame on it."""
     found = answers.sensitivity_map(replace(settings, lam=None, boost=None), scope)
     if found is None:
         return
@@ -35,9 +35,9 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
         on_select=knobs.map_clicked,
         selection_mode="points",
         config=QUIET,
-        alt="Flips per 100 retrievals for combinations of λ and boost scale; click a cell to set both",
+        alt="Flips per 100 retrievals for combinations of λ and boost scale; a teal frame around those that keep the "
+        "top 5, a dotted one around the present settings; click a cell to set both",
     )
-    knobs.tell_off_the_map()
 
 
 def draw_panel(found: Replay, beyond: Reweighted, scope: Scope, *, on_top: bool) -> None:
@@ -62,6 +62,7 @@ def main(scope: Scope) -> None:
         found = answers.replay(settings, scope, top)
         if found is not None:
             draw_map(settings, scope)
+        knobs.tell_frames()  # also while the map is awaited: what stands below keeps its place
         st.caption(glossary.REPLAY)
     if found is not None:
         if knobs.PANEL.value == "outcomes" and not led:

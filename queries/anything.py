@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Numeric, Text, and_, case, cast, exists, func, literal, or_, select, true
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Numeric,
+    Text,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from queries import own_schema, schema
@@ -27,16 +43,19 @@ FOUND = 10  # of each kind; one more is asked for, which tells that there are mo
 LOOKED_THROUGH = 10_000  # observations whose titles are read for one search
 ROWS_LOOKED_THROUGH = 50_000  # log rows whose queries are read: with 20 candidates each, 2 500 retrievals
 LONGEST_TEXT = 200
+NEVER, NOWHERE = cast(null(), DateTime(timezone=True)), cast(null(), Text)
 
 
 @dataclass(frozen=True)
 class FoundRow:
-    """One thing: its id, whose it is, and what it is called or says."""
+    """One thing: its id, whose it is, what it is called or says; when and where it was written, if it was."""
 
     id: str
     org_id: str
     organization: str
     name: str
+    at: datetime | None
+    project: str | None
 
 
 def _named(table: FromClause, words: str) -> ColumnElement[bool]:
@@ -44,12 +63,20 @@ def _named(table: FromClause, words: str) -> ColumnElement[bool]:
     return or_(table.c.id == words, table.c.name.icontains(words, autoescape=True))
 
 
-def _found(scope: Scope, table: FromClause, id_: ColumnElement[Any], name: ColumnElement[Any]) -> Select[Any]:
+def _found(
+    scope: Scope,
+    table: FromClause,
+    id_: ColumnElement[Any],
+    name: ColumnElement[Any],
+    *,
+    at: ColumnElement[Any] = NEVER,
+    project: ColumnElement[Any] = NOWHERE,
+) -> Select[Any]:
     """What a table holds of the organizations in reach, as rows to choose from; with an id, one probe for each."""
     orgs = schema.organizations
     theirs = and_(table.c.org_id == orgs.c.id, scope.reach.where(table.c.org_id))
     return (
-        select(cast(id_, Text), table.c.org_id, shown_name(orgs), name)
+        select(cast(id_, Text), table.c.org_id, shown_name(orgs), name, at, project)
         .select_from(orgs.join(table, theirs))
         .where(scope.reach.where(orgs.c.id))
         .limit(FOUND + 1)
@@ -88,7 +115,7 @@ class NamedOrganizations:
         """An exact id first, then names that begin so."""
         orgs = schema.organizations
         return (
-            select(orgs.c.id, orgs.c.id, shown_name(orgs), shown_name(orgs))
+            select(orgs.c.id, orgs.c.id, shown_name(orgs), shown_name(orgs), NEVER, NOWHERE)
             .where(self.scope.reach.where(orgs.c.id), _named(orgs, self.words))
             .order_by(*_best_first(orgs, self.words))
             .limit(FOUND + 1)
@@ -126,8 +153,9 @@ class ObservationsOf:
     def statement(self) -> Select[Any]:
         """By primary key."""
         table = schema.observations
+        text = func.left(table.c.content, LONGEST_TEXT)
         return (
-            _found(self.scope, table, table.c.id, func.left(table.c.content, LONGEST_TEXT))
+            _found(self.scope, table, table.c.id, text, at=table.c.created_at, project=table.c.project_id)
             .where(table.c.id == self.id)
             .order_by(table.c.org_id)
         )
@@ -149,12 +177,19 @@ class TitledObservations:
     def statement(self) -> Select[Any]:
         """Those whose titles begin so first."""
         table, orgs = schema.observations, schema.organizations
-        read = select(table.c.id, table.c.org_id, table.c.title, table.c.created_at)
+        read = select(table.c.id, table.c.org_id, table.c.title, table.c.created_at, table.c.project_id)
         active = read.where(table.c.status == "active").order_by(table.c.created_at.desc())
         recent = _recent(self.scope, active, table, LOOKED_THROUGH)
-        name = func.lower(recent.c.title)
+        name, title = func.lower(recent.c.title), func.left(recent.c.title, LONGEST_TEXT)
         return (
-            select(cast(recent.c.id, Text), recent.c.org_id, shown_name(orgs), func.left(recent.c.title, LONGEST_TEXT))
+            select(
+                cast(recent.c.id, Text),
+                recent.c.org_id,
+                shown_name(orgs),
+                title,
+                recent.c.created_at,
+                recent.c.project_id,
+            )
             .select_from(orgs.join(recent, true()))
             .where(in_scope(self.scope), recent.c.title.icontains(self.words, autoescape=True))
             .order_by(
@@ -170,14 +205,16 @@ class RetrievalsOf:
 
     scope: Scope
     id: UUID
+    dated: bool = True
     row: ClassVar[type] = FoundRow
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[Any]:
         """One row of it per organization is enough."""
         logs = schema.retrieval_ab_logs
+        query, at = func.left(logs.c.query_text, LONGEST_TEXT), logs.c.created_at if self.dated else NEVER
         return (
-            _found(self.scope, logs, logs.c.retrieval_id, func.left(logs.c.query_text, LONGEST_TEXT))
+            _found(self.scope, logs, logs.c.retrieval_id, query, at=at, project=logs.c.project_id)
             .where(logs.c.retrieval_id == self.id)
             .ext(distinct_on(logs.c.org_id))
             .order_by(logs.c.org_id)
@@ -196,13 +233,14 @@ class AskedRetrievals:
     def statement(self) -> Select[Any]:
         """The same order; a retrieval has several rows."""
         logs, orgs = schema.retrieval_ab_logs, schema.organizations
-        read = select(logs.c.retrieval_id, logs.c.org_id, logs.c.query_text, logs.c.created_at)
+        read = select(logs.c.retrieval_id, logs.c.org_id, logs.c.query_text, logs.c.created_at, logs.c.project_id)
         newest = read.order_by(logs.c.created_at.desc(), logs.c.id.desc())
         recent = _recent(self.scope, newest, logs, ROWS_LOOKED_THROUGH)
         query, at = func.min(recent.c.query_text), func.max(recent.c.created_at)
+        named = (cast(recent.c.retrieval_id, Text), orgs.c.id, shown_name(orgs))
         begins = func.lower(query).startswith(self.words.lower(), autoescape=True)
         return (
-            select(cast(recent.c.retrieval_id, Text), orgs.c.id, shown_name(orgs), func.left(query, LONGEST_TEXT))
+            select(*named, func.left(query, LONGEST_TEXT), at, func.min(recent.c.project_id))
             .select_from(orgs.join(recent, true()))
             .where(
                 in_scope(self.scope),
@@ -256,5 +294,5 @@ def questions(scope: Scope, words: str, log: LogShape = COMPLETE_SHAPE) -> dict[
         return asked
     asked["observation"] = ObservationsOf(scope, id_)
     if log.retrieval_id:
-        asked["retrieval"] = RetrievalsOf(scope, id_)
+        asked["retrieval"] = RetrievalsOf(scope, id_, dated=log.created_at)
     return asked

@@ -44,7 +44,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/inspector/inspection.py": {"labels"},
         "controls/knobs.py": {"names", "self.explained"},
         "controls/links.py": {"heading.explained"},
-        "controls/messages.py": {"labels", "more", "what", "where"},
+        "controls/messages.py": {"among", "labels", "more", "what", "where"},
+        "controls/search.py": {"_count(): among"},
         "controls/observation/lists.py": {"labels"},
         "controls/one_organization.py": {"reason"},
         "controls/opening.py": {"what"},
@@ -78,16 +79,19 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/inspector/inspection.py": {
             "_scorer(): {'degraded_lexical': 'words as said above'}.get(used.value, used.value)",
             "_way(): WAYS.get(way, f'by {way}')", "_distance(): other.untold",
+            "applied.budget(asked, chosen)", "applied.weighting(asked, chosen)",
         },
         "controls/corroboration/pictures.py": {"found.by"},
         "controls/frame.py": {"pages"},
-        "controls/inspector/pipeline.py": {"_label(): stage_name(kind)", "each.value", "knob.label", "knob.options"},
+        "controls/inspector/pipeline.py": {"_label(): stage_name(stage)", "each.value", "knob.label", "knob.options"},
         "controls/search.py": {"_count(): listed(told)"},  # kinds and counts
         "controls/trust.py": {"trust.degraded"},
         "pages/shell.py": {"entry.title"},
     },
     "numbers": {
         "controls/drift/head.py": {"here.judged"},
+        "controls/saved_views.py": {"scope.days"},
+        "controls/what_if/knobs.py": {"_own_frame(): BOOST.value", "_own_frame(): LAMBDA.value"},  # among its options
         "controls/flags/changing.py": {"every"},
         "controls/search.py": {"_count(): listed(told)"},  # kinds of things
         "controls/flags/record.py": {

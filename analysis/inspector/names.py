@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ranking.feedback import Feedback
+
 if TYPE_CHECKING:
     from ranking.ranking import Stage
 
@@ -42,9 +44,10 @@ NAMED = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
 
 
 def stage_name(stage: Stage | type[Any]) -> str:
-    """A stage in words."""
+    """A stage in words; one that is there and does nothing says so."""
     name = stage.__name__ if isinstance(stage, type) else type(stage).__name__
-    return STAGE_NAMES.get(name, name)
+    off = " (off)" if isinstance(stage, Feedback) and not stage.enabled else ""
+    return STAGE_NAMES.get(name, name) + off
 
 
 def route_name(route: str) -> str:

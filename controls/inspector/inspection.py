@@ -14,6 +14,7 @@ from controls import address, messages
 from controls.exactly import all_digits
 from controls.glossary import inspector as glossary
 from controls.grid import WRAPPED, grid
+from controls.inspector import applied
 from controls.links import clicked, observation_address
 from controls.messages import climbed, counted
 from controls.opening import choose_to_open
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from analysis.inspector.neighbours import Neighbour
+    from controls.inspector.pipeline import Chosen
+    from controls.inspector.question import Asked
     from ranking.flips import Flip
     from retrieval.retrieve import Retrieval
 
@@ -68,7 +71,7 @@ def places(panel: str | None, opened: str | None) -> tuple[DeltaGenerator, Delta
     return thirds.cell(column_span=3 if opened is None else 1), thirds.cell(column_span=3 if opened is None else 2)
 
 
-def strip(found: Retrieval) -> None:
+def strip(found: Retrieval, asked: Asked, chosen: Chosen) -> None:
     """One line on how the figures came about; what is degraded stands first, in ochre with a sign; or why none are."""
     if found.failed is not None:
         messages.not_looked_up(found.failed)
@@ -81,7 +84,10 @@ def strip(found: Retrieval) -> None:
     scorer = "" if found.scorer_used is ScorerUsed.NONE else f" · pairs scored by {_scorer(found.scorer_used)}"
     recalled = f"{counted(len(found.ranking.candidates), 'candidate')} recalled {_way(found.way)}"
     packed = f"{len(found.block.ids)} in the block, {found.block.tokens:,} of {found.block.budget:,} tokens"
+    packed = f"{packed}, {applied.budget(asked, chosen)}"
     st.caption(f"As of {found.at:%-d %b %H:%M} UTC · {recalled} · {packed}{scorer} · nothing is recorded")
+    if (told := applied.weighting(asked, chosen)) is not None:
+        st.markdown(f":small[:orange[:material/warning:] {told}]")
     if not len(found.ranking.candidates):
         messages.nothing_recalled()
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from controls.inspector.question import Asked
     from controls.inspector.stages import Knob
     from ranking.pair_scorer import PairScorer
+    from ranking.ranking import Stage
     from retrieval.pipelines import Pipeline
 
 START_LABELS = {
@@ -168,8 +169,8 @@ def _pick_parts(stages: Pipeline, base: Pipeline) -> None:
     """Which stages run, in the order in which they do."""
     st.session_state["pick_parts"] = [part for part, kind in PARTS.items() if holds(stages, kind)]
     st.pills(
-        "Stages that run", list(PARTS), selection_mode="multi", format_func=lambda part: _label(PARTS[part]),
-        key="pick_parts", on_change=_parts_picked, args=(base,), wrap=True,
+        "Stages that run", list(PARTS), selection_mode="multi", key="pick_parts", on_change=_parts_picked,
+        format_func=lambda part: _label(_in(stages, PARTS[part])), args=(base,), wrap=True,
         help=glossary.STAGES_THAT_RUN,
     )  # fmt: skip
 
@@ -185,7 +186,7 @@ def _part(name: str, stages: Pipeline, base: Pipeline, shown: frozenset[str], ow
     """One stage that runs, with its knobs."""
     kind = PARTS[name]
     changed = any(knob.key in to_address(stages, base) for knob in knobs_of(kind))
-    inside = pipeline_parts.part(name, _label(kind) + (" · changed" if changed else ""), shown)
+    inside = pipeline_parts.part(name, _label(_in(stages, kind)) + (" · changed" if changed else ""), shown)
     if inside is None:
         return
     with inside:
@@ -200,8 +201,13 @@ def _part(name: str, stages: Pipeline, base: Pipeline, shown: frozenset[str], ow
             _pick_scorer(own)
 
 
-def _label(kind: type[Any]) -> str:
-    name = stage_name(kind)
+def _in(stages: Pipeline, kind: type[Any]) -> Stage | type[Any]:
+    """The stage of a kind where it runs: what it is called may depend on how it is set."""
+    return next((stage for stage in stages if type(stage) is kind), kind)
+
+
+def _label(stage: Stage | type[Any]) -> str:
+    name = stage_name(stage)
     return f"{name[:1].upper()}{name[1:]}"
 
 

@@ -131,6 +131,13 @@ def contradicted_weight(found: Dossier) -> None:
     )
 
 
+def sizes(happened: pd.DataFrame) -> None:
+    """What the size of a mark on the timeline says, where they differ."""
+    most = int(happened["count"].max()) if len(happened) else 1
+    if most > 1:
+        st.caption(f"A larger mark stands for several at about the same time, {most:,} at most; it says how many.")
+
+
 def _said_by_others(found: Dossier) -> tuple[str, str]:
     if found.members is None or found.contradictions is None:
         return MISSING, "no pass yet"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from analysis.replay.command import command
-from analysis.replay.sensitivity import BOOSTS, LAMBDAS
+from analysis.replay.sensitivity import BOOSTS, LAMBDAS, SAFE
 from analysis.replay.settings import WhatIf
 from controls import glossary, knobs
 from controls.address import say
@@ -120,13 +120,19 @@ def place() -> tuple[str, str]:
     return LAMBDA.value, BOOST.value
 
 
-def tell_off_the_map() -> None:
-    """Why the map has no ring, where the knobs stand between its cells."""
+def tell_frames() -> None:
+    """What the frames on the map are; or why the settings have none, where the knobs stand between its cells."""
+    zone = f"Teal frame: settings under which at least {100 * SAFE:.3g} % of retrievals keep their top 5."
+    st.caption(f"{zone} {_own_frame()}")
+
+
+def _own_frame() -> str:
     lambdas, boosts = labels()
     between = (LAMBDA.value not in lambdas, BOOST.value not in boosts)
-    if any(between):
-        which = "this λ and boost scale" if all(between) else "this λ" if between[0] else "this boost scale"
-        st.caption(f"No ring: the map has no cell for {which}. The figures above are of it.")
+    if not any(between):
+        return f"Dotted grey frame: your settings, λ {LAMBDA.value} and boost scale {BOOST.value}."
+    which = "this λ and boost scale" if all(between) else "this λ" if between[0] else "this boost scale"
+    return f"Your settings are not marked: the map has no cell for {which}. The figures above are of them."
 
 
 def choose_panel() -> str:

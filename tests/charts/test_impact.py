@@ -63,6 +63,12 @@ def test_a_side_without_enough_sessions_is_not_drawn() -> None:
     assert list(figure.data[0].error_y.array) == pytest.approx([10, 10, 10])
 
 
+def test_a_candidate_that_moved_by_nothing_has_no_sign() -> None:
+    moves = pd.DataFrame({"unweighted_rank": [2, 0, 0], "weighted_rank": [0, 0, 2], "candidates": [3, 1, 3]})
+    assert delta_histogram(moves).layout.xaxis.tickformat == "+d"
+    assert delta_histogram(moves).layout.xaxis.labelalias == {"+0": "0"}
+
+
 @pytest.mark.parametrize(
     ("values", "counts", "expected"), [([1], [1], 1), ([3, 1], [1, 1], 1), ([1, 2, 9], [1, 1, 3], 9)]
 )

@@ -31,6 +31,7 @@ class TestMap:
         ]  # fmt: skip
         told = "1 of 3 settings keep 95 % of the top fives, beside 1 that changes nothing"
         assert figure.layout.title.text == told
+        assert figure.layout.title.subtitle.text == "the number in a cell: flips per 100 retrievals"
         # the lower row is safe: an outline of six edges around two cells
         assert len([x for x in border.x if x is None]) == 6
         assert max(y for y in border.y if y is not None) == 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -87,7 +88,25 @@ class TestFigures:
 
     def test_weighting_that_is_off_is_shown_off(self, address: str, owner: Owner) -> None:
         owner.execute("""update organizations set features = '{"feedback_weighting_disabled": true}'""")
-        assert opened(address, org="acme", q=QUESTION, open="feedback").toggle("turn_fb").value is False
+        test = opened(address, org="acme", q=QUESTION, open="feedback")
+        assert test.toggle("turn_fb").value is False
+        assert "Weighting is off in this organization: feedback leaves every score as it is." in said(test)
+        assert "Feedback (off)" in test.button_group("pick_parts").options
+        assert [each.label for each in test.expander if "eedback" in each.label] == ["Feedback (off)"]
+        assert "feedback (off)" in json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["ticktext"]
+
+    def test_weighting_turned_for_this_question_alone_says_how_the_organization_has_it(
+        self, address: str, owner: Owner
+    ) -> None:
+        told = said(opened(address, org="acme", q=QUESTION))
+        assert "Weighting is" not in told
+        assert "feedback (off)" not in told
+        told = said(opened(address, org="acme", q=QUESTION, fb="off"))
+        assert "Weighting is turned off here and on in this organization: feedback leaves every score as it is." in told
+        owner.execute("""update organizations set features = '{"feedback_weighting_disabled": true}'""")
+        told = said(opened(address, org="acme", q=QUESTION, fb="on"))
+        assert "Weighting is turned on here and off in this organization." in told
+        assert "Weighting is" not in said(opened(address, org="acme", q=QUESTION, without="feedback"))
 
     @pytest.mark.parametrize("preset", ["MEMSENSE", "MEMINI", "AI_MEMORY", "FULL"])
     def test_every_preset_runs(self, address: str, preset: str) -> None:
@@ -180,6 +199,28 @@ class TestLogged:
         owner.execute("alter table retrieval_ab_logs alter column weighting_enabled drop not null")
         owner.execute("update retrieval_ab_logs set weighting_enabled = %s", (stored,))
         assert f"weighting {told} then" in said(opened(address, org="acme", retrieval=retrieval))
+
+    @pytest.mark.parametrize(
+        ("work", "told"),
+        [
+            ("chore", "300 tokens, the budget of chore, its session's work (a typed question has 500)"),
+            ("sorcery", "500 tokens, the budget of other work: its session's has none of its own"),
+            (None, "500 tokens, the budget of other work: its session names no work type"),
+        ],
+    )
+    def test_which_budget_applies_and_why(
+        self, address: str, owner: Owner, retrieval: str, work: str | None, told: str
+    ) -> None:
+        owner.execute("update retrieval_ab_logs set query_text = %s", (QUESTION,))
+        sample.add_session(owner, "acme", "session-r")
+        owner.execute("update sessions set work_type = %s", (work,))
+        assert f" of {told} · " in said(opened(address, org="acme", retrieval=retrieval))
+        typed = said(opened(address, org="acme", q=QUESTION))
+        assert " of 500 tokens, the budget of other work: a typed question names no work type · " in typed
+        pinned = said(opened(address, org="acme", q=QUESTION, work_type="bug_fix"))
+        assert " of 750 tokens, the budget of bug_fix, named in the address · " in pinned
+        turned = said(opened(address, org="acme", retrieval=retrieval, tokens="40"))
+        assert " of 40 tokens, as chosen in the pipeline · " in turned
 
     def test_its_organization_is_entered(self, address: str, retrieval: str) -> None:
         with application(address, retrieval=retrieval) as test:

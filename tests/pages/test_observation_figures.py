@@ -87,6 +87,15 @@ def test_the_outcome_mix_counts_a_session_once(page: AppTest, planted: Planted, 
     assert given.count(None) > 0
 
 
+def test_what_a_larger_mark_stands_for_is_told(page: AppTest) -> None:
+    spec = json.loads(page.get("plotly_chart")[0].proto.spec)
+    several = [
+        int(text.split(" times")[0]) for trace in spec["data"] for text in trace.get("text", ()) if " times " in text
+    ]
+    told = f"A larger mark stands for several at about the same time, {max(several)} at most; it says how many."
+    assert told in [line.value for line in page.caption]
+
+
 def test_the_strip_counts_rows_and_retrievals(page: AppTest, planted: Planted, owner: Owner) -> None:
     rows, retrievals, unknown = owner.execute(
         """select count(*), count(distinct retrieval_id), count(distinct retrieval_id) filter (where injected is null)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -79,6 +81,36 @@ class TestSavedViews:
             assert "You have saved no view yet" in texts(test)
         assert [row[1:] for row in owner.execute(VIEWS)] == [("Acme", "overview.py", "org=org_a&window=7d", False)]
 
+    def test_a_window_that_moves_on_is_said_to_and_its_dates_can_be_kept(
+        self, cluster: Cluster, store_database: str, address: str, owner: Owner
+    ) -> None:
+        today = datetime.now(UTC).date()
+        for window, days in (("7d", 7), (None, 30)):
+            said = {} if window is None else {"window": window}
+            with writing(cluster, store_database, address, org="org_a", **said) as test:
+                assert f"Keeps the last {days} days, whichever they then are." in texts(test)
+                test.text_input("view_name").set_value(f"rolling {days}")
+                test.button("view_save").click().run()
+                test.checkbox("view_dates").check()
+                test.text_input("view_name").set_value(f"kept {days}")
+                test.button("view_save").click().run()
+                assert "Saved." in texts(test)
+            (_, _, _, rolling, _), (_, _, _, kept, _) = owner.execute(VIEWS).fetchall()[-2:]
+            first = today - timedelta(days=days - 1)
+            assert rolling == "org=org_a" + ("" if window is None else f"&window={window}")
+            assert kept == f"org=org_a&window=custom&from={first}&to={today}"
+            with writing(cluster, store_database, address, **dict(parse_qsl(kept))) as test:
+                assert not test.exception
+                assert f", {first.day} {first:%b} to {today.day} {today:%b %Y} (UTC)." in texts(test)
+                assert "whichever they then are" not in texts(test)
+                assert not [box for box in test.checkbox if box.key == "view_dates"]
+
+    def test_a_page_without_a_window_speaks_of_none(self, cluster: Cluster, store_database: str, address: str) -> None:
+        with writing(cluster, store_database, address, org="org_a", window="7d") as test:
+            test.switch_page("observation.py").run()
+            assert [button for button in test.button if button.key == "view_save"]
+            assert "whichever they then are" not in texts(test)
+
     def test_the_view_just_saved_is_the_one_whose_link_is_shown(
         self, cluster: Cluster, store_database: str, address: str
     ) -> None:
@@ -107,6 +139,21 @@ class TestSavedViews:
             assert [title.value for title in test.title] == ["Health"]
             assert "Aggregation passes" in texts(test)
             assert "Birch" in texts(test)
+
+    def test_a_view_of_the_page_that_is_shown_opens_too(
+        self, cluster: Cluster, store_database: str, address: str, owner: Owner
+    ) -> None:
+        with writing(cluster, store_database, address, org="org_a", window="7d") as test:
+            who = next(line.value for line in test.text if "local:" in line.value).split(",")[0]
+            owner.execute(
+                """insert into rankscope.saved_views (principal, name, page, query)
+                   values (%s, 'days', 'overview.py', 'org=org_b&window=custom&from=2026-01-05&to=2026-01-11')""",
+                (who,),
+            )
+            test.run()
+            test.button("view_open").click().run()
+            assert not test.exception
+            assert "Birch, 5 Jan to 11 Jan 2026 (UTC)." in texts(test)
 
     def test_a_viewer_saves_too_and_a_page_that_is_gone_is_told(
         self, cluster: Cluster, store_database: str, address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch

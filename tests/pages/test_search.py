@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 
+EACH = "titles and queries among the newest of each organization, names and ids"
+CHOSEN = EACH.replace("each", "the chosen")
+
+
 @pytest.fixture
 def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
     for org, name in (("org_a", "Acme"), ("org_b", "Birch")):
@@ -58,6 +62,63 @@ def test_typing_puts_it_into_the_address_and_closing_takes_it_out(address: str) 
         assert rows(test) == []
 
 
+def ways(test: AppTest) -> list[str]:
+    return [button.label for button in test.button if button.key == "search_all"]
+
+
+def test_a_search_in_one_organization_says_so_and_offers_all(address: str, owner: Owner) -> None:
+    (id_,) = sample.add_observations(owner, "org_a", 1)
+    owner.execute("update observations set title = 'Where the lanterns are kept' where id = %s", (id_,))
+    with application(address, search="the lanterns", org="org_b") as test:
+        assert rows(test.run()) == []
+        (told,) = [alert.value for alert in test.info if "lanterns" in alert.value or "Nothing" in alert.value]
+        whose = "no title or query among the newest of the chosen organization holds it"
+        assert told.startswith(f"Nothing that you may see has this id or name, and {whose}: ")
+        assert ways(test) == ["Search all organizations"]
+        test.button("search_all").click().run()
+        assert rows(test) == [("observation", str(id_))]
+        assert "org" not in test.query_params
+        assert f"1 thing: {EACH} in everything you may see." in texts(test)
+        assert ways(test) == []
+    with application(address, search="the lanterns", org="org_a") as test:
+        assert rows(test.run()) == [("observation", str(id_))]
+        assert f"1 thing: {CHOSEN} in everything you may see." in texts(test)
+        assert ways(test) == ["Search all organizations"]
+
+
+def test_an_id_is_looked_for_everywhere_whatever_is_chosen(address: str) -> None:
+    id_ = str(uuid5(sample.NAMESPACE, "org_a/one"))
+    with application(address, search=id_, org="org_b") as test:
+        assert rows(test.run()) == [("retrieval", id_)]
+        assert "1 thing in everything you may see." in texts(test)
+        assert ways(test) == []
+
+
+def test_who_may_see_one_organization_is_offered_no_others(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
+    monkeypatch.setattr("controls.access.local_principal", lambda _: vera)
+    with application(address, search="no such name", org="org_a") as test:
+        assert ways(test.run()) == []
+
+
+def test_what_reads_the_same_is_told_apart_by_when_and_where_it_was_written(address: str, owner: Owner) -> None:
+    ids = sample.add_observations(owner, "org_a", 2)
+    for id_, moment in zip(ids, ("2026-03-01 09:30+00", "2026-03-02 10:45+00"), strict=True):
+        owner.execute(
+            "update observations set title = 'The same lanterns', created_at = %s where id = %s", (moment, id_)
+        )
+    with application(address, search="same lanterns") as test:
+        assert [id_ for _, id_ in rows(test.run())] == [str(ids[1]), str(ids[0])]
+        (table,) = [each.value for each in test.dataframe if "kind" in each.value.columns]
+        assert [f"{at:%Y-%m-%d %H:%M}" for at in table["at"]] == ["2026-03-02 10:45", "2026-03-01 09:30"]
+        assert table.columns.tolist() == ["open", "kind", "at", "name", "project", "organization", "id"]
+        assert table["project"].tolist() == ["api", "api"]
+        assert test.selectbox("search_picked").options == [
+            "observation of 2 Mar 2026 10:45: The same lanterns (Acme, api)",
+            "observation of 1 Mar 2026 09:30: The same lanterns (Acme, api)",
+        ]
+
+
 def test_an_observation_is_found_by_a_part_of_its_title(address: str, owner: Owner) -> None:
     ids = sample.add_observations(owner, "org_a", 2)
     owner.execute("update observations set title = 'Where the lanterns are kept' where id = %s", (ids[0],))
@@ -86,12 +147,13 @@ def test_a_kind_of_which_there_are_more_than_ten_is_not_counted(address: str, ow
         sample.add_organization(owner, f"o_{number}", f"Acme {number}")
     with application(address, search="acme") as test:
         assert len(rows(test.run())) == 10
-        assert "10 things in everything you may see." in texts(test)
+        assert f"10 things: {EACH} in everything you may see." in texts(test)
     sample.add_organization(owner, "o_9", "Acme 9")
     owner.execute("update projects set name = 'Acme web' where org_id = 'org_b'")
     with application(address, search="acme") as test:
         assert [kind for kind, _ in rows(test.run())] == ["organization"] * 10 + ["project"]
-        assert "In everything you may see: the first 10 organizations and 1 project. More match" in texts(test)
+        told = f"{EACH} in everything you may see: the first 10 organizations and 1 project. More match"
+        assert f"T{told[1:]}" in texts(test)
 
 
 def test_a_store_without_titles_says_so_and_finds_the_rest(address: str, owner: Owner) -> None:
@@ -140,6 +202,7 @@ def test_foreign_looks_like_unknown(address: str, monkeypatch: pytest.MonkeyPatc
             told.append([alert.value for alert in test.info])
     assert told[0] == told[1] == told[2]
     assert "Nothing that you may see" in told[0][0]
+    assert "no title or query among the newest of each organization holds it" in told[0][0]
 
 
 @pytest.mark.parametrize("words", ["no such name", "acme"], ids=["nothing", "something"])

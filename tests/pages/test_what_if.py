@@ -131,9 +131,13 @@ def test_the_map_names_its_cells(page: Any) -> None:  # noqa: ANN401 - a functio
 
 
 def test_a_setting_between_the_cells_says_why_there_is_no_ring(page: Any) -> None:  # noqa: ANN401 - a function
-    told = "No ring: the map has no cell for this boost scale. The figures above are of it."
-    assert told in [caption.value for caption in page(org="org_a", boost="0.15").caption]
-    assert not any(caption.value.startswith("No ring") for caption in page(org="org_a", boost="0.1").caption)
+    told = "Your settings are not marked: the map has no cell for this boost scale. The figures above are of them."
+    frames = "Teal frame: settings under which at least 95 % of retrievals keep their top 5"
+    between = [caption.value for caption in page(org="org_a", boost="0.15").caption]
+    assert f"{frames}. {told}" in between
+    marked = [caption.value for caption in page(org="org_a", boost="0.1").caption]
+    assert f"{frames}. Dotted grey frame: your settings, λ off and boost scale 0.1." in marked
+    assert not [caption for caption in marked if "not marked" in caption]
 
 
 @pytest.mark.parametrize(
@@ -260,9 +264,10 @@ def test_the_line_to_copy_gives_the_figures_shown(cluster: Cluster, demo_databas
     with application(address, org="org_tidewater", **days, **turned) as test:
         opened(test)
         seen, line = figures(test), shlex.split(test.code[0].value)
-        ringless = [caption.value for caption in test.caption if caption.value.startswith("No ring")]
+        ringless = [caption.value for caption in test.caption if "not marked" in caption.value]
     named = {"0.7": "this λ", "0.3": "this boost scale"}.get(turned.get("lam") or turned.get("boost", ""))
-    assert ringless == ([f"No ring: the map has no cell for {named}. The figures above are of it."] if named else [])
+    told = f" Your settings are not marked: the map has no cell for {named}. The figures above are of them."
+    assert [caption[caption.index(" Your") :] for caption in ringless] == ([told] if named else [])
     run = jobs(*line[3:], "--json", DATABASE_URL=address)
     assert (run.returncode, run.stderr) == (0, "")
     found = json.loads(run.stdout)
