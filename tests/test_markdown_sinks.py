@@ -71,6 +71,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/health/advice.py": {"each.beside", "each.todo", "each.what"},  # looked at where made
         "controls/health/system.py": {"each.check.label", "each.check.todo"},
+        "controls/health/whose.py": {"each.measure.label"},
         "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
         "controls/impact/measures.py": {"measure.explained", "measure.label"},
         "controls/inspector/inspection.py": {

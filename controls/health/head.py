@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import streamlit as st
 
-from analysis.health.checks import WAYS, finding, worst_band
+from analysis.health.checks import finding
 from controls import glossary, messages
 from controls.figures import WIDE, Figure, in_a_row
 from controls.health.words import COLOURS, SIGNS, change, colour, estimated, limits
 from controls.knobs import Knob
-from controls.messages import counted, digits, number, unknown_outcomes
+from controls.messages import counted, digits, unknown_outcomes
 from controls.trust import Trust, points
 from queries.drawn import WHOLE
-from queries.scope import isolated
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared
@@ -34,7 +32,6 @@ PARTS = {
     "system": "System",
 }
 PART = Knob("part", "Part", tuple(PARTS), next(iter(PARTS)))
-NAMED = 3  # organizations
 HEAD = {
     "accepted": "Accepted",
     "never": "Never retrieved",
@@ -96,23 +93,6 @@ def unanswered(memory: HealthAnswers) -> None:
     """One line for each figure that the store could not give, with what would mend it."""
     for name, error in memory.found.failed.items():
         messages.left_out(name.capitalize(), error)
-
-
-def not_in_order(memory: HealthAnswers, scope: Scope) -> None:
-    """Which of several organizations are not in order by themselves, the first by name."""
-    if scope.org is not None or len(memory.by_org) <= 1:
-        return
-    told = []
-    for band, way in WAYS.items():
-        names = sorted(
-            memory.names.get(org, org) for org, checks in memory.by_org.items() if worst_band(checks) == band
-        )
-        more = f" and {number(len(names) - NAMED)} more" if len(names) > NAMED else ""
-        if names:
-            whose = "Organization" if len(names) == 1 else "Organizations"
-            told.append(f"{whose} {way}: {', '.join(isolated(name) for name in names[:NAMED])}{more}.")
-    if told:
-        st.text(" ".join(told))
 
 
 def figures(memory: HealthAnswers) -> None:
