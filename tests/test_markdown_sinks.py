@@ -126,6 +126,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/overview/summary.py": {
             "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)",
+            "_share(): same(shown, percent(then[part], then[whole])).lstrip('= ')",
             "judged.get('accepted')", "judged.get('coverage')",
         },
         "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},
