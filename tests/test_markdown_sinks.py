@@ -97,6 +97,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/health/runs.py": {"since(writers)"},
         "controls/health/system.py": {"shown(each.check, each.value)"},
         "controls/health/change.py": {
+            "_also(): against", "_worse(): _also(): against",  # shares and a date
             "_also(): passage(accepted)", "_also(): passage(each)", "_worse(): _also(): passage(accepted)",
             "_worse(): _also(): passage(each)", "_worse(): _bold(): passage(each)", "_worse(): period", "change(each)",
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
