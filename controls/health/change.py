@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.health.advice import todo
+from analysis.health.advice import only_lost, todo
 from analysis.health.by_day import dip, shares_by_day
 from analysis.health.change import SERVICES, worst_first
 from controls.health import advice
@@ -35,8 +35,8 @@ WAYS: dict[str, Way] = {
     "never": ("health.py", "What nothing retrieved", {"part": "top", "kind": "never"}),
     "stale": ("health.py", "What reaches agents", {"part": "coverage"}),
     "collapsed": ("health.py", "Lowest weights", {"part": "top", "kind": "lowest"}),
-    "coverage": ("feedback_impact.py", "Which retrievals are incomplete", {"part": "left", "left": "incomplete"}),
-    "integrity": ("feedback_impact.py", "Which retrievals are faulty", {"part": "left"}),
+    "coverage": ("feedback_impact.py", "Which are logged incompletely", {"part": "left", "left": "incomplete"}),
+    "integrity": ("feedback_impact.py", "Which are faulty in any way", {"part": "left"}),
     "lost": ("health.py", "Who writes the log", {"part": "runs"}),
 }
 BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
@@ -58,12 +58,12 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     if not worse:
         said = ":orange[≈] Nothing is certain to have got worse" if unsure else ":green[●] Nothing got noticeably worse"
         st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure, _dip(memory, scope))}")
-        _ways([*back, *_steered(memory, scope), *_led(unsure, WAYS | _unweighted(scope))])
+        _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
         return
     st.markdown(_worse(memory, worse, unsure, period, _dip(memory, scope)))
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
-    ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
+    ways = _known(memory) | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
     # what is too few to tell in these days may be told in more
     _ways(
         [
@@ -93,6 +93,11 @@ def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared],
 
 def _bold(each: Compared) -> str:
     return f"**{each.measure.label.lower()}** {passage(each)}"
+
+
+def _known(memory: HealthAnswers) -> dict[str, Way]:
+    """Where each measure leads; what fails two checks alike is listed once."""
+    return WAYS | {"integrity": WAYS["coverage"]} if only_lost(memory.counts) else WAYS
 
 
 def _unweighted(scope: Scope) -> dict[str, Way]:

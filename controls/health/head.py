@@ -109,7 +109,7 @@ def _figure(each: Compared, own: Judged | None, shares: Shares) -> Figure:
         HEAD[each.measure.name],
         f"{sign}{estimated(each.measure, each.now, shares)}",
         None if each.now is None else change(each),
-        glossary.check(each.measure.formula, bands, each.measure.todo),
+        glossary.check(each.measure.formula, bands, each.measure.todo, is_of_log=each.measure.name == "coverage"),
         colour=colour(each),
     )
 
