@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -34,24 +35,30 @@ def pareto(
 ) -> go.Figure:
     """Marks with their 95 % intervals; ``points`` has name, zone, tokens, tokens_low, … share_high and judged.
 
-    A mark is open where ``told_apart`` is false: its intervals leave it open in which zone it lies.
+    A mark is open and grey where ``told_apart`` is false: its intervals leave it open in which zone it lies, and a
+    frontier with such a mark on it is grey too.
     The line joins the work types that none beats in both; the map is divided at ``centre``, the mean of all sessions.
     Where there are more work types, ``cut_at`` says how many of the most frequent were looked at. ``ended`` says in
     words of which sessions the share is.
     """
     figure = go.Figure()
+    certain = _is_told(points, frontier)
     figure.add_trace(
         go.Scatter(
             x=[tokens for tokens, _ in frontier],
             y=[100 * share for _, share in frontier],
             mode="lines",
             name="frontier",
-            line={"color": UP, "width": 2, "dash": "dot", "shape": "hv"},
+            line={"color": UP if certain else NEUTRAL, "width": 2, "dash": "dot", "shape": "hv"},
             hoverinfo="skip",
         )
     )
-    for zone, (colour, symbol) in LOOKS.items():
-        here = points[points["zone"] == zone]
+    for zone, told_apart in product(LOOKS, (True, False)):
+        own, symbol = LOOKS[zone]
+        colour = own if told_apart else NEUTRAL
+        here = points[(points["zone"] == zone) & (points["told_apart"] == told_apart)]
+        if here.empty:
+            continue
         figure.add_trace(
             go.Scatter(
                 x=here["tokens"],
@@ -63,7 +70,7 @@ def pareto(
                 cliponaxis=False,
                 marker={
                     "size": 12,
-                    "symbol": [symbol if told else f"{symbol}-open" for told in here["told_apart"]],
+                    "symbol": [symbol if told_apart else f"{symbol}-open"] * len(here),
                     "color": colour,
                     "line": {"width": 2, "color": colour},
                 },
@@ -92,7 +99,7 @@ def pareto(
         )
     figure.add_vline(x=centre[0], line={"color": NEUTRAL, "width": 1})
     figure.add_hline(y=100 * centre[1], line={"color": NEUTRAL, "width": 1})
-    _name_zones(figure, frontier)
+    _name_zones(figure, frontier, set(points["zone"][points["told_apart"]]), certain=certain)
     finish(figure, _title(points, frontier, cut_at, ended), height=420)
     figure.update_layout(hovermode="closest", showlegend=False, title_y=0.955)  # of two lines
     low, high = _range(points["tokens_low"], points["tokens_high"])
@@ -104,25 +111,40 @@ def pareto(
     return figure
 
 
-def _name_zones(figure: go.Figure, frontier: Sequence[tuple[float, float]]) -> None:
-    """Each zone's name in its outer corner, and the frontier's below its first step."""
+def _is_told(points: pd.DataFrame, frontier: Sequence[tuple[float, float]]) -> bool:
+    """Whether every work type on the frontier is told apart from the mean of all sessions."""
+    told = {(tokens, share) for tokens, share in points.loc[points["told_apart"], ["tokens", "share"]].to_numpy()}
+    return set(frontier) <= told
+
+
+def _name_zones(figure: go.Figure, frontier: Sequence[tuple[float, float]], told: set[str], *, certain: bool) -> None:
+    """Each zone's name in its outer corner, grey where no mark is sure to lie, and the frontier's below a step."""
     for zone, (x, y) in CORNERS.items():
+        colour = LOOKS[zone][0] if zone in told else NEUTRAL
         figure.add_annotation(
             text=zone, x=x, y=y, xref="x domain", yref="y domain", xanchor=("left", "right")[x],
-            yanchor=("bottom", "top")[y], showarrow=False, font={"color": LOOKS[zone][0], "size": 13},
+            yanchor=("bottom", "top")[y], showarrow=False, font={"color": colour, "size": 13},
         )  # fmt: skip
     if len(frontier) > 1:
         (left, share), (right, _) = frontier[:2]
         figure.add_annotation(
-            text="frontier", x=(left + right) / 2, y=100 * share, yanchor="top", showarrow=False, font={"color": UP}
-        )
+            text="frontier" if certain else "frontier, not told apart", x=(left + right) / 2, y=100 * share,
+            yanchor="top", showarrow=False, font={"color": UP if certain else NEUTRAL},
+        )  # fmt: skip
 
 
 def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at: int | None, ended: str) -> str:
+    told = int(points["told_apart"].sum())
+    if not told:
+        of = f"of {len(points)} work types" if cut_at is None else f"of {len(points)} drawn"
+        most = "None" if cut_at is None else f"Of the {cut_at} most frequent work types:<br>none"
+        return f"{most} {of} is told apart from the mean of all sessions"
     wasteful = int(((points["zone"] == "wasteful") & points["told_apart"]).sum())
     said = f"{len(frontier)} of {len(points)} work types are on the frontier"
     if cut_at is not None:
         said = f"Of the {cut_at} most frequent work types: {len(frontier)} of {len(points)} drawn are on the frontier"
+    if told < len(points):
+        said += f"; {len(points) - told} not told apart"
     beyond = f";<br>with more tokens and fewer sessions {ended} than the mean: {wasteful}"
     return f"{said}{beyond}" if wasteful else said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW = 30  # pixels
+LONGEST_LINE = 62  # letters of a title that a window of 900 pixels shows
+LINE = 20  # pixels from one line of the title to the next
 # band: colour, marker, the wash behind it
 LOOKS = {
     "good": (UP, "circle", "rgba(27, 127, 121, 0.12)"),
@@ -83,8 +86,14 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
             hoverinfo="skip",
         )
     )
-    finish(figure, title, height=90 + ROW * len(labels))
-    figure.update_layout(showlegend=False, hovermode="closest")
+    lines = wrap(title, LONGEST_LINE, break_on_hyphens=False)
+    more = LINE * (len(lines) - 1)
+    height = 90 + more + ROW * len(labels)
+    finish(figure, "<br>".join(lines), height)
+    # the theme holds the title by the middle of its first line and cuts what is above the edge
+    figure.update_layout(
+        showlegend=False, hovermode="closest", margin={"t": 56 + more}, title_y=0.98 - more / (2 * height)
+    )
     figure.update_xaxes(
         range=[-0.06, 3.06],
         tickvals=[0.5, 1.5, 2.5],

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-HEIGHT = 190
+HEIGHT = 320
+TITLE = 0.95  # of the height: two lines, of which the theme would cut the first
+STEP = 20  # points of the scale, which begins at a whole one below all that is drawn
+SHAPES = ("circle", "diamond-open")  # of days: one measure's dots lie on the other's where both are 100 %
 LABEL = 15  # pixels from the label of one mark down to that of the next
 GAP = 4  # pixels between a line and its words
 LATE = 0.7  # of the time that is drawn: a label of what is later stands left of its line
 DASHES = ("solid", "dot")
+ROOM = 0.04  # of the scale, above and below, so that a dot on its edge stays whole
 SMALLEST, LARGEST = 3, 9  # pixels of a dot
 HALF_DAY = timedelta(hours=12)  # a day's point stands at its noon: flags stand at the moment they were turned
 
@@ -39,7 +43,7 @@ def shares_and_marks(
             trace
             for place, (name, (colour, days)) in enumerate(lines.items())
             for trace in (
-                _days(name, colour, days).update(showlegend=place == 0),
+                _days(name, colour, days, SHAPES[place]),
                 _weeks(name, colour, days, DASHES[place]),
             )
         ]
@@ -56,21 +60,40 @@ def shares_and_marks(
             x=at, y=0, yref="y domain", xshift=-GAP if is_late else GAP, yshift=LABEL * (place + 1), text=words,
             showarrow=False, xanchor="right" if is_late else "left", yanchor="bottom",
         )  # fmt: skip
-    finish(figure, title, HEIGHT)
-    figure.update_layout(margin={"t": 40}, hovermode="closest")
+    low = _lowest([days for _, days in lines.values()])
+    finish(figure, f"{title}<br><sup>scale from {low} to 100 %</sup>", HEIGHT)
+    # below the picture, where it meets neither the title nor a dot in however narrow a window
+    below = {"x": 0, "xanchor": "left", "y": -0.12, "yanchor": "top"}
+    figure.update_layout(margin={"t": 56}, hovermode="closest", legend=below, title_y=TITLE)
     figure.update_xaxes(range=[first, end], tickformat="%-d %b", fixedrange=True)
-    figure.update_yaxes(range=[0, 104], tickvals=[0, 50, 100], ticktext=["0 %", "50 %", "100 %"], fixedrange=True)
+    room, ticks = (100 - low) * ROOM, list(range(low, 101, STEP))
+    figure.update_yaxes(
+        range=[low - room, 100 + room], tickvals=ticks, ticktext=[f"{tick} %" for tick in ticks], rangemode="normal",
+        fixedrange=True,
+    )  # fmt: skip
     return figure
 
 
-def _days(name: str, colour: str, days: pd.DataFrame) -> go.Scatter:
+def _lowest(measures: Sequence[pd.DataFrame]) -> int:
+    """Where the scale begins: no point lies below it, and a step is left if all are 100 %."""
+    least = min(float(days[["share", "of_week"]].min().min()) for days in measures)
+    return min(int(least // STEP) * STEP, 100 - STEP)
+
+
+def _days(name: str, colour: str, days: pd.DataFrame, symbol: str) -> go.Scatter:
     size = SMALLEST + (LARGEST - SMALLEST) * (days["whole"] / days["whole"].max()) ** 0.5  # by area
     return go.Scatter(
         x=days["day"] + HALF_DAY,
         y=days["share"],
         mode="markers",
         name=f"{name}, each day",
-        marker={"size": size, "color": colour, "opacity": 0.35, "line": {"width": 0}},
+        marker={
+            "size": size,
+            "symbol": symbol,
+            "color": colour,
+            "opacity": 0.35 if symbol == SHAPES[0] else 0.7,  # of an open one there is only the outline
+            "line": {"width": 1 if symbol.endswith("open") else 0},
+        },
         customdata=days[["part", "whole"]],
         hovertemplate=f"%{{x|%-d %b}}: %{{y:.3g}} % {name}, %{{customdata[0]:,.0f}} of %{{customdata[1]:,.0f}}"
         "<extra></extra>",

@@ -8,7 +8,7 @@ from charts.health import bands
 from charts.health_days import shares_and_marks
 from charts.look import QUIET
 from controls import messages, trust
-from controls.health import budget, change, coverage, days, filters, head, runs, system, tables, top
+from controls.health import budget, change, coverage, days, filters, head, runs, system, tables, top, whose
 from controls.health.answers import ask
 from controls.loading import shape
 from controls.view import view
@@ -21,7 +21,7 @@ messages.ignored_in_link(filters.ignored())
 
 trust.strip(head.trust_of(memory, shape(), scope))
 change.sentence(memory, scope)
-head.not_in_order(memory, scope)
+whose.whose(memory, scope)
 head.figures(memory)
 head.choose_part()
 try:

@@ -34,7 +34,7 @@ sums, by_day, rows = kept(
 )
 
 trust.strip(summary.trust_of(now, features, answers.as_of, log, scope))
-summary.figures(*sums, scope, log.share(scope))
+summary.figures(*sums, scope, answers.as_of, log.share(scope))
 if by_day is None:
     messages.nothing_found("retrievals")
 else:

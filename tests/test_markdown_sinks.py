@@ -74,6 +74,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/health/advice.py": {"each.beside", "each.todo", "each.what"},  # looked at where made
         "controls/health/system.py": {"each.check.label", "each.check.todo"},
+        "controls/health/whose.py": {"each.measure.label"},
         "controls/health/tables.py": {"each.measure.formula", "each.measure.label", "each.measure.todo"},
         "controls/impact/measures.py": {"measure.explained", "measure.label"},
         "controls/inspector/inspection.py": {
@@ -102,6 +103,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/health/runs.py": {"since(writers)"},
         "controls/health/system.py": {"shown(each.check, each.value)"},
         "controls/health/change.py": {
+            "_also(): against", "_worse(): _also(): against",  # shares and a date
             "_also(): passage(accepted)", "_also(): passage(each)", "_worse(): _also(): passage(accepted)",
             "_worse(): _also(): passage(each)", "_worse(): _bold(): passage(each)", "_worse(): period", "change(each)",
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
@@ -131,6 +133,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/overview/summary.py": {
             "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)",
+            "_share(): same(shown, percent(then[part], then[whole])).lstrip('= ')",
             "judged.get('accepted')", "judged.get('coverage')",
         },
         "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},

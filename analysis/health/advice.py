@@ -25,12 +25,12 @@ def todo(measure: Measure, counts: Mapping[str, float], *, weighted: bool = True
     """The measure's own words, unless the counts or the organization's flags say more than they do."""
     if measure.name == "accepted" and not weighted:
         return UNWEIGHTED
-    if measure.name == "integrity" and _only_lost(counts):
+    if measure.name == "integrity" and only_lost(counts):
         return ROWS_LOST
     return measure.todo
 
 
-def _only_lost(counts: Mapping[str, float]) -> bool:
+def only_lost(counts: Mapping[str, float]) -> bool:
     """Whether every retrieval that is logged whole is sound; a count that is not known says nothing."""
     sound, complete = counts.get("sound", math.nan), counts.get("complete", math.nan)
     return sound < counts.get("retrievals", math.nan) and math.isclose(sound, complete)

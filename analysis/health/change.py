@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Meaning = Literal["worse", "better", "chance", "moved", "same", "present", "nothing"]
 WHOLE = Shares()
-SAME = 0.0005  # a change of a share that three digits do not show
+SAME = 0.0005  # a change of a share that is none; of a value that is no share, this part of it
 UNKNOWN = 0.05  # of what a share is formed of; a past that is less known than this is not compared with
 NOTICED = 0.01  # a change of a share that is worth a sentence though its band stayed
 

@@ -262,6 +262,12 @@ def flag(description: str, default: str, owner: str) -> str:
 
 
 # Health
+FOUR_OF_THE_LOG = (
+    "Log coverage: retrievals in the log with all their ranks; the others are logged incompletely. Permutation "
+    "integrity: of those with all ranks, also each observation once and every score a number. Lost retrievals: blocks "
+    "that agents were given and of which the log has no row at all. Log-queue drops: what the writers themselves say "
+    "they could not write since they started, whatever the window."
+)
 NEW_TEXTS = "Of those read, how many were new or changed since they were last fingerprinted."
 LOST_BY = "The processes that lost most, by the name each was given or its process id; three at most."
 AMONG_MANY = (
@@ -270,8 +276,12 @@ AMONG_MANY = (
 )
 
 
-def check(formula: str, bands: str | None, todo: str) -> str:
-    """A measure of Health: how it is formed, how it is read, and what to do; without bands where platforms differ."""
+def check(formula: str, bands: str | None, todo: str, *, is_of_log: bool = False) -> str:
+    """A measure of Health: how it is formed, how it is read, and what to do; without bands where platforms differ.
+
+    One of the log is easily taken for another of it.
+    """
     if bands is None:
         return f"{formula}. No bands: what is usual differs between platforms. When it gets worse: {todo}"
-    return f"{formula}. {bands}. When it is red: {todo}"
+    apart = f"\n\n{FOUR_OF_THE_LOG}" if is_of_log else ""
+    return f"{formula}. {bands}. When it is red: {todo}{apart}"

@@ -85,6 +85,12 @@ def _zone(point: WorkTypePoint) -> str:
     return point.zone if point.told_apart or point.zone == "collecting" else f"{point.zone}, {NOT_TOLD}"
 
 
+def _on_frontier(point: WorkTypePoint) -> str:
+    if not point.on_frontier:
+        return ""
+    return "yes" if point.told_apart else f"yes, {NOT_TOLD}"
+
+
 def _what_to_try(found: BudgetMap) -> None:
     """A line for each zone that is there, as text, which no window cuts off."""
     present = {point.zone for point in found.points}
@@ -124,7 +130,7 @@ def table(found: BudgetMap, ended: Ended) -> None:
                 "rework": [point.counts.rework for point in found.points],
                 "rejected": [point.counts.rejected for point in found.points],
                 "unjudged": [point.counts.unjudged for point in found.points],
-                "frontier": ["yes" if point.on_frontier else "" for point in found.points],
+                "frontier": [_on_frontier(point) for point in found.points],
             }
         ),
         hide_index=True,
@@ -139,7 +145,7 @@ def table(found: BudgetMap, ended: Ended) -> None:
             "rework": st.column_config.NumberColumn("Rework", width=70, format="localized"),
             "rejected": st.column_config.NumberColumn("Rejected", width=75, format="localized"),
             "unjudged": st.column_config.NumberColumn("No outcome", width=85, format="localized"),
-            "frontier": st.column_config.TextColumn("Frontier", width=70),
+            "frontier": st.column_config.TextColumn("Frontier", width=125),
         },
     )
     _what_to_try(found)

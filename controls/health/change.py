@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from analysis.health.advice import todo
+from analysis.health.advice import only_lost, todo
+from analysis.health.by_day import dip, shares_by_day
 from analysis.health.change import SERVICES, worst_first
 from controls.flags.why import why_on
 from controls.health import advice
@@ -35,8 +36,8 @@ WAYS: dict[str, Way] = {
     "never": ("health.py", "What nothing retrieved", {"part": "top", "kind": "never"}),
     "stale": ("health.py", "What reaches agents", {"part": "coverage"}),
     "collapsed": ("health.py", "Lowest weights", {"part": "top", "kind": "lowest"}),
-    "coverage": ("feedback_impact.py", "Which retrievals are incomplete", {"part": "left", "left": "incomplete"}),
-    "integrity": ("feedback_impact.py", "Which retrievals are faulty", {"part": "left"}),
+    "coverage": ("feedback_impact.py", "Which are logged incompletely", {"part": "left", "left": "incomplete"}),
+    "integrity": ("feedback_impact.py", "Which are faulty in any way", {"part": "left"}),
     "lost": ("health.py", "Who writes the log", {"part": "runs"}),
 }
 BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
@@ -57,13 +58,13 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
     if not worse:
         said = ":orange[≈] Nothing is certain to have got worse" if unsure else ":green[●] Nothing got noticeably worse"
-        st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure)}")
-        _ways([*back, *_steered(memory, scope), *_led(unsure, WAYS | _unweighted(scope))])
+        st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure, _dip(memory, scope))}")
+        _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
         return
-    st.markdown(_worse(memory, worse, unsure, period))
+    st.markdown(_worse(memory, worse, unsure, period, _dip(memory, scope)))
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
-    ways = WAYS | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
+    ways = _known(memory) | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
     # what is too few to tell in these days may be told in more
     _ways(
         [
@@ -74,7 +75,7 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     )
 
 
-def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str) -> str:
+def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str, against: str) -> str:
     """What got worse; sessions come first, also where they are too few to tell."""
     in_order = {each.check.name for each in memory.checks if each.band == "good"}
     told = [f"{_bold(each)}{' (still in order)' if each.measure.name in in_order else ''}" for each in worse[:NAMED]]
@@ -82,17 +83,22 @@ def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared],
     what = f"{', '.join(told)}{more}"
     sessions = [] if worse[0].measure in SERVICES else [each for each in unsure if each.measure in SERVICES]
     if not sessions:
-        return f":red[▼] Worse than in {period}: {what}.{_also(memory.compared, unsure)}"
+        return f":red[▼] Worse than in {period}: {what}.{_also(memory.compared, unsure, against)}"
     first = (
         f":orange[≈] Against {period}: {', '.join(_bold(each) for each in sessions)}, too few to tell this from chance."
     )
     rest = [each for each in unsure if each not in sessions]
     others = tuple(each for each in memory.compared if each not in sessions)
-    return f"{first} :red[▼] Worse: {what}.{_also(others, rest)}"
+    return f"{first} :red[▼] Worse: {what}.{_also(others, rest, against)}"
 
 
 def _bold(each: Compared) -> str:
     return f"**{each.measure.label.lower()}** {passage(each)}"
+
+
+def _known(memory: HealthAnswers) -> dict[str, Way]:
+    """Where each measure leads; what fails two checks alike is listed once."""
+    return WAYS | {"integrity": WAYS["coverage"]} if only_lost(memory.counts) else WAYS
 
 
 def _unweighted(scope: Scope) -> dict[str, Way]:
@@ -137,16 +143,30 @@ def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
     return ways
 
 
-def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
-    """What looks worse and may be chance; and what sessions did also where that is no news: one was asked about it."""
+def _dip(memory: HealthAnswers, scope: Scope) -> str:
+    """That sessions are better than seven days of the window before alone: then they recovered."""
+    found = dip(shares_by_day("accepted", memory.earlier.frames, scope), scope.since)
+    if found is None:
+        return ""
+    return (
+        f", against a dip: {found.share:.3g} % in the 7 days up to {found.last:%-d %b}, {found.others:.3g} % without it"
+    )
+
+
+def _also(compared: tuple[Compared, ...], unsure: list[Compared], against: str) -> str:
+    """What looks worse and may be chance; and what sessions did also where that is no news: one was asked about it.
+
+    What is better is so ``against`` a dip, where there was one.
+    """
     told = ", ".join(f"{each.measure.label.lower()} {passage(each)}" for each in unsure)
     open_ = f" {told[:1].upper()}{told[1:]}: too few to tell this from chance." if unsure else ""
     accepted = next((each for each in compared if each.measure.name == "accepted"), None)
     if accepted is None or accepted.meaning not in ("same", "better", "chance") or accepted in unsure:
         return open_
     chance = ", which may be chance" if accepted.meaning == "chance" else ""
-    better = "Better: sessions" if accepted.meaning == "better" else "Sessions"
-    return f" {better} accepted {passage(accepted)}{chance}.{open_}"
+    is_better = accepted.meaning == "better"
+    better, past = ("Better: sessions", against) if is_better else ("Sessions", "")
+    return f" {better} accepted {passage(accepted)}{chance}{past}.{open_}"
 
 
 def to_do(memory: HealthAnswers, scope: Scope) -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import streamlit as st
 
-from analysis.health.checks import WAYS, finding, worst_band
+from analysis.health.checks import finding
 from controls import glossary, messages
 from controls.figures import WIDE, Figure, in_a_row
 from controls.health.words import COLOURS, SIGNS, change, colour, estimated, limits
 from controls.knobs import Knob
-from controls.messages import counted, digits, number, unknown_outcomes
+from controls.messages import counted, digits, unknown_outcomes
 from controls.trust import Trust, points
 from queries.drawn import WHOLE
-from queries.scope import isolated
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared
@@ -34,7 +32,6 @@ PARTS = {
     "system": "System",
 }
 PART = Knob("part", "Part", tuple(PARTS), next(iter(PARTS)))
-NAMED = 3  # organizations
 HEAD = {
     "accepted": "Accepted",
     "never": "Never retrieved",
@@ -98,23 +95,6 @@ def unanswered(memory: HealthAnswers) -> None:
         messages.left_out(name.capitalize(), error)
 
 
-def not_in_order(memory: HealthAnswers, scope: Scope) -> None:
-    """Which of several organizations are not in order by themselves, the first by name."""
-    if scope.org is not None or len(memory.by_org) <= 1:
-        return
-    told = []
-    for band, way in WAYS.items():
-        names = sorted(
-            memory.names.get(org, org) for org, checks in memory.by_org.items() if worst_band(checks) == band
-        )
-        more = f" and {number(len(names) - NAMED)} more" if len(names) > NAMED else ""
-        if names:
-            whose = "Organization" if len(names) == 1 else "Organizations"
-            told.append(f"{whose} {way}: {', '.join(isolated(name) for name in names[:NAMED])}{more}.")
-    if told:
-        st.text(" ".join(told))
-
-
 def figures(memory: HealthAnswers) -> None:
     """The five that most often need a hand, each with its change; a sign before the value where it is not in order."""
     judged = {each.check.name: each for each in memory.checks}
@@ -129,7 +109,7 @@ def _figure(each: Compared, own: Judged | None, shares: Shares) -> Figure:
         HEAD[each.measure.name],
         f"{sign}{estimated(each.measure, each.now, shares)}",
         None if each.now is None else change(each),
-        glossary.check(each.measure.formula, bands, each.measure.todo),
+        glossary.check(each.measure.formula, bands, each.measure.todo, is_of_log=each.measure.name == "coverage"),
         colour=colour(each),
     )
 

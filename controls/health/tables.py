@@ -90,9 +90,11 @@ def behind(memory: HealthAnswers, scope: Scope) -> None:
     )
     if any(memory.counts.get(name) for name, _ in APART.values()):
         st.caption(
-            "Unbalanced: retrievals whose rank changes do not add up to zero, as those of a permutation must: rows "
-            "were lost or changed. No number: observations whose weight is none, which no share of weights counts."
+            "Unbalanced: of the retrievals logged incompletely, those whose rank changes do not add up to zero, as "
+            "those of a permutation must. No number: observations whose weight is none, which no share of weights "
+            "counts."
         )
+    st.caption(glossary.FOUR_OF_THE_LOG)
     with st.expander("How each measure is formed, and what to do about it"):
         told = (f"- **{each.measure.label}**: {each.measure.formula}. {each.measure.todo}" for each in memory.compared)
         st.markdown("\n".join(told))

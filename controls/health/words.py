@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
+from analysis.health.change import SAME
 from analysis.health.checks import Check
 from controls.messages import MISSING, digits, number
 
@@ -81,7 +82,7 @@ def change(each: Compared) -> str:
     if each.meaning == "present":
         return "present state only"
     if each.meaning == "same":
-        return "= no change"
+        return same(shown(each.measure, each.now), shown(each.measure, each.before))
     if each.change is None:
         return "nothing to compare"
     sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
@@ -89,6 +90,11 @@ def change(each: Compared) -> str:
     # what the sentence on top would not call worse is not called so elsewhere
     word = "" if each.meaning in ("worse", "better") and not each.large else MEANINGS[each.meaning]
     return f"{sign} {amount}{word}"
+
+
+def same(now: str, before: str) -> str:
+    """Two values that are as good as one; where their digits differ, it is said how little."""
+    return "= no change" if now == before else f"= under {digits(100 * SAME)} {'pt' if now.endswith('%') else '%'}"
 
 
 def unclear(amount: str) -> str:

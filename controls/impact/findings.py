@@ -35,8 +35,8 @@ def trust_of(found: Impact, shape: LogShape) -> Trust:
     now, timeless = found.now, found.timeless
     degraded = []
     if now["unbalanced"]:
-        unbalanced = f"{found.about}{counted(int(now['unbalanced']), 'retrieval')}"
-        degraded.append(f"the log is incomplete: the rank changes of {unbalanced} do not sum to 0")
+        unbalanced = f"{found.about}{number(now['unbalanced'])}"
+        degraded.append(f"{unbalanced} of those logged incompletely are unbalanced: rank changes that do not sum to 0")
     if timeless:
         degraded.append(f"{counted(timeless, 'row')} without a time, in no figure")
     if not shape.injected:

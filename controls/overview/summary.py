@@ -13,7 +13,7 @@ from charts.look import UP
 from controls import glossary, messages
 from controls.figures import Figure, in_a_row
 from controls.grid import grid
-from controls.health.words import change, colour, unclear
+from controls.health.words import change, colour, same, unclear
 from controls.links import enter_column
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.overview import matrix
@@ -68,11 +68,16 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
     )
 
 
-def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> None:
-    """Totals of the scope, each with its change since the window before; those of a part of the log with a sign."""
+def figures(now: Totals, then: Totals, scope: Scope, as_of: datetime, share: float = WHOLE) -> None:
+    """Totals of the scope, each with its change since the window before; those of a part of the log with a sign.
+
+    A count of a window whose last day is not over is held against whole days, and says so; a share is not the less for
+    it.
+    """
+    is_over = as_of >= scope.until
     about = "" if share >= WHOLE else "≈ "
     new = f"{now['new_observations']:+,.0f} new" if now["new_observations"] else "none new"
-    retrieved = _change(now["retrievals"], then["retrievals"])
+    retrieved = _change(now["retrievals"], then["retrievals"], is_over=is_over)
     judged = compared(now, then, share)
     shown = (
         ("Observations", number(now["observations"]), new, glossary.OBSERVATIONS),
@@ -101,7 +106,7 @@ def figures(now: Totals, then: Totals, scope: Scope, share: float = WHOLE) -> No
         for label, value, found, explained in meant
     ]
     in_a_row(figures)
-    messages.compared(then["retrievals"], scope.days)
+    messages.compared(then["retrievals"], scope.days, "" if is_over else f" {_so_far(as_of)}")
 
 
 def _beside(found: Compared | None) -> str | None:
@@ -204,18 +209,25 @@ def _mix(*counts: int) -> str:
     return " / ".join(f"{100 * count / judged:.0f}" for count in counts) if judged else MISSING
 
 
-def _change(now: float, then: float) -> str | None:
-    return None if not then else f"{digits(100 * (now - then) / then, signed=True)} %"
+def _so_far(as_of: datetime) -> str:
+    return f"So far: today's retrievals count until {as_of:%H:%M} UTC, those before are of whole days."
+
+
+def _change(now: float, then: float, *, is_over: bool) -> str | None:
+    if not then:
+        return None
+    return f"{digits(100 * (now - then) / then, 2, signed=True)} %{'' if is_over else ' so far'}"
 
 
 def _share(now: Totals, then: Totals, part: str, whole: str, share: float = WHOLE) -> tuple[str, str | None]:
     """A share and its change; ``share`` of the counts were seen, and of few of them a change may be chance."""
-    shown = ("" if share >= WHOLE else "≈ ") + percent(now[part], now[whole])
+    shown = percent(now[part], now[whole])
+    about = "" if share >= WHOLE else "≈ "
     if not now[whole] or not then[whole]:
-        return shown, None
+        return about + shown, None
     change = 100 * (now[part] / now[whole] - then[part] / then[whole])
     if abs(change) < SMALLEST_CHANGE:
-        return shown, "no change"
+        return about + shown, same(shown, percent(then[part], then[whole])).lstrip("= ")
     seen, past = ((round(each[part] * share), round(each[whole] * share)) for each in (now, then))
     told = f"{digits(change, 2, signed=True)} pt"
-    return shown, unclear(told) if is_chance(seen, past) else told
+    return about + shown, unclear(told) if is_chance(seen, past) else told

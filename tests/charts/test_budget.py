@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from charts.budget import LONGEST_LABEL, LOOKS, pareto
+from charts.look import NEUTRAL, UP
 
 CENTRE = (250.0, 0.6)
 
@@ -117,7 +118,25 @@ def test_a_zone_that_is_not_told_apart_is_an_open_mark_and_not_in_the_title() ->
     told = pareto(sure, [], CENTRE, ended="accepted").layout.title.text.replace("<br>", " ")
     assert told.endswith("; with more tokens and fewer sessions accepted than the mean: 1")
     drawn = pareto(unsure, [], CENTRE)
-    assert drawn.layout.title.text == "0 of 1 work types are on the frontier"
+    assert drawn.layout.title.text == "None of 1 work types is told apart from the mean of all sessions"
     (mark,) = [trace for trace in drawn.data if trace.name == "wasteful"]
     assert list(mark.marker.symbol) == ["x-open"]
     assert mark.customdata[0][6] == ", not told apart from the others"
+
+
+def test_what_is_not_told_apart_has_no_colour_of_a_verdict_nor_has_a_frontier_through_it() -> None:
+    sure = points(("chore", "efficient", 100, 0.7), ("feature", "generous", 400, 0.9))
+    unsure = points(("fix", "wasteful", 500, 0.4), ("old", "starved", 50, 0.5), told_apart=False)
+    mixed = pd.concat([sure, unsure], ignore_index=True)
+    drawn = pareto(mixed, [(50, 0.5), (100, 0.7), (400, 0.9)], CENTRE)
+    colours = {trace.name: trace.marker.color for trace in drawn.data if "markers" in trace.mode}
+    assert colours == {"efficient": UP, "generous": NEUTRAL, "starved": NEUTRAL, "wasteful": NEUTRAL}
+    assert drawn.layout.title.text == "3 of 4 work types are on the frontier; 2 not told apart"
+    notes = {note.text: note.font.color for note in drawn.layout.annotations}
+    assert notes == {
+        "efficient": UP, "generous": NEUTRAL, "starved": NEUTRAL, "wasteful": NEUTRAL,
+        "frontier, not told apart": NEUTRAL,
+    }  # fmt: skip
+    certain = pareto(mixed, [(100, 0.7), (400, 0.9)], CENTRE)
+    assert [trace.line.color for trace in certain.data if trace.mode == "lines"] == [UP]
+    assert [trace.line.color for trace in drawn.data if trace.mode == "lines"] == [NEUTRAL]

@@ -72,3 +72,13 @@ def test_what_cannot_be_known_stands_in_no_band() -> None:
 
 def same(one: Any, other: Any) -> bool:  # noqa: ANN401 - plotly's own
     return (one.fillcolor, one.x0) == (other.fillcolor, other.x0)
+
+
+def test_a_long_title_is_broken_and_has_the_room() -> None:
+    title = "9 of 12 checks are in order; watch log coverage, permutation integrity and log-queue drops"
+    short, long = (bands(checks(("a", 0.5, None)), each) for each in ("t", title))
+    lines = long.layout.title.text.split("<br>")
+    assert " ".join(lines) == title
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= 62
+    assert long.layout.margin.t - short.layout.margin.t == long.layout.height - short.layout.height == 20

@@ -59,3 +59,22 @@ def test_a_flag_stands_among_the_points_of_the_day_it_was_turned_on() -> None:
     points = pd.to_datetime(drawn.data[0].x, utc=True)
     assert points[6] < evenings[0] < wash.x1 < points[7]
     assert points[13] < evenings[1] < drawn.layout.xaxis.range[1]
+
+
+def test_the_scale_fits_what_is_drawn_hides_no_point_and_is_told() -> None:
+    for lowest, begins in ((47.0, 40), (3.0, 0), (100.0, 80)):
+        days = DAYS.assign(share=[lowest, *[100.0] * 13], of_week=100.0)
+        drawn = shares_and_marks({"accepted": ("#123456", days)}, [], BEGIN + 7 * DAY, "t")
+        assert drawn.layout.yaxis.tickvals[0] == begins
+        assert drawn.layout.yaxis.range[0] < min(begins, lowest)
+        assert drawn.layout.yaxis.range[1] > 100
+        assert drawn.layout.title.text == f"t<br><sup>scale from {begins} to 100 %</sup>"
+
+
+def test_days_of_two_measures_differ_in_shape_and_both_are_in_the_legend() -> None:
+    lines = {"accepted": ("#123456", DAYS), "log coverage": ("#123456", DAYS)}
+    drawn = shares_and_marks(lines, [], BEGIN + 7 * DAY, "t")
+    dots = [trace for trace in drawn.data if trace.mode == "markers"]
+    assert len({trace.marker.symbol for trace in dots}) == 2
+    assert all(trace.showlegend is not False for trace in drawn.data)
+    assert drawn.layout.legend.y < 0

@@ -102,7 +102,7 @@ def test_what_is_left_out_is_counted_apart(opened: AppTest) -> None:
         "1 made while weighting was off",
     ):  # fmt: skip
         assert words in said(opened)
-    assert "the log is incomplete: the rank changes of 1 retrieval do not sum to 0" in said(opened)
+    assert "1 of those logged incompletely are unbalanced: rank changes that do not sum to 0" in said(opened)
 
 
 def test_pictures_say_their_finding(opened: AppTest) -> None:

@@ -105,7 +105,7 @@ class TestMemory:
         with health(address, org="org_a") as test:
             drawn = spec(test)
             acts = [label for label, band in table(test, "checks")[["check", "band"]].to_numpy() if band == "✕ act"]
-        title = drawn["layout"]["title"]["text"]
+        title = drawn["layout"]["title"]["text"].replace("<br>", " ")
         assert all(label.lower() in title for label in acts)
         marks = [label for trace in drawn["data"] if "text" in trace["mode"] for label in trace["y"]]
         assert sorted(marks) == sorted(check.label for check in CHECKS)

@@ -54,7 +54,8 @@ class TestParts:
         assert rows.loc["chore", ["tokens", "share", "judged"]].tolist() == ["100", "75 %", 40]
         assert rows.loc["<b>fix</b>", ["tokens", "share", "rejected"]].tolist() == ["300", "50 %", 4]
         assert rows["zone"].to_dict() == {"chore": f"efficient, {unsure}", "<b>fix</b>": f"wasteful, {unsure}"}
-        assert drawn["layout"]["title"]["text"] == "1 of 2 work types are on the frontier"
+        assert drawn["layout"]["title"]["text"] == "None of 2 work types is told apart from the mean of all sessions"
+        assert rows["frontier"].to_dict() == {"chore": "yes, not told apart", "<b>fix</b>": ""}
         assert drawn["layout"]["yaxis"]["title"]["text"] == "percent of sessions without rework"
         assert "**wasteful**: tokens above the mean, share below it" in lines
         assert "**not told apart**: the 95 % interval" in lines

@@ -12,6 +12,7 @@ from tests.pages.health_page import health, table
 
 if TYPE_CHECKING:
     import psycopg
+    from streamlit.testing.v1 import AppTest
 
     Owner = psycopg.Connection[Any]
 
@@ -44,8 +45,18 @@ def test_what_one_alone_would_call_worse_is_no_mark_among_many(address: str, own
     assert change == "▼ -20 pt worse"
 
 
-def test_organizations_that_are_not_in_order_are_named_on_top(address: str, owner: Owner) -> None:
-    """Ten observations that are all the same, to act on, in two organizations and then in four; else sessions alone."""
+REPEATED = "✕ to act on: exact duplicates 90 %, without a vector 100 %"
+
+
+def named(test: AppTest) -> list[str]:
+    """The organizations below the sentence, each with its reason."""
+    assert not test.exception
+    found = [line.value for line in test.text if "▼" in line.value or "✕" in line.value or "◆" in line.value]
+    return [line.partition(", aggregation age")[0] for line in found]
+
+
+def test_organizations_that_are_not_in_order_are_named_on_top_with_the_check(address: str, owner: Owner) -> None:
+    """Ten observations that are all the same, to act on, in two organizations and then in five; else sessions alone."""
     for number in range(6):
         sample.add_organization(owner, f"org_{number}", "*Bold*" if number == 1 else f"Name {number}")
         add_sessions(owner, f"org_{number}", 5, 9, 10)
@@ -57,12 +68,44 @@ def test_organizations_that_are_not_in_order_are_named_on_top(address: str, owne
 
     repeat("org_1", "org_3")
     with health(address) as test:
-        assert not test.exception
-        (said,) = [line.value for line in test.text if line.value.startswith("Organizations to act on")]
-        assert said == "Organizations to act on: *Bold*, Name 3."
-    repeat("org_2", "org_4")
+        assert named(test) == [f"{name} {REPEATED}" for name in ("*Bold*", "Name 3")]
+    repeat("org_0", "org_2", "org_4")
     with health(address) as test:
-        (said,) = [line.value for line in test.text if line.value.startswith("Organizations to act on")]
-        assert said == "Organizations to act on: *Bold*, Name 2, Name 3 and 1 more."
+        assert [line.split(" ✕")[0] for line in named(test)] == ["*Bold*", "Name 0", "Name 2"]
+        assert "2 organizations more in the table under Memory." in [caption.value for caption in test.caption]
     with health(address, org="org_3") as test:
-        assert not [line for line in test.text if line.value.startswith("Organizations to act on")]
+        assert named(test) == []
+
+
+def test_the_organization_in_which_the_sentences_measure_got_worse_is_named_and_opened(
+    address: str, owner: Owner
+) -> None:
+    """Of three one fell, one has observations that are all the same and got better in sessions, one stayed."""
+    for org, name, accepted in (("org_a", "Better", 95), ("org_b", "Fell", 30), ("org_c", "Stayed", 80)):
+        sample.add_organization(owner, org, name)
+        add_sessions(owner, org, 40, 80, 100)
+        add_sessions(owner, org, 5, accepted, 100)
+    sample.add_observations(owner, "org_a", 10)
+    owner.execute("update observations set content_hash = 'same'")
+    with health(address) as test:
+        assert any("**sessions accepted** 80 % → 68.3 %" in each.value for each in test.markdown)
+        assert named(test) == [
+            "Fell ▼ worse: sessions accepted 80 % → 30 %",
+            f"Better {REPEATED}",
+        ]
+        test.button(key="whose_0").click().run()
+        assert not test.exception
+        assert test.query_params["org"] == "org_b"
+
+
+def test_what_is_worse_over_all_and_certain_in_no_organization_is_said_so(address: str, owner: Owner) -> None:
+    """In each of ten 32 of 40 sessions became 28: together that is no chance."""
+    for number in range(10):
+        org = f"org_{number}"
+        sample.add_organization(owner, org, f"Name {number}")
+        add_sessions(owner, org, 40, 32, 40)
+        add_sessions(owner, org, 5, 28, 40)
+    with health(address) as test:
+        assert named(test) == []
+        told = "Worse over all, and in no organization by itself told from chance: sessions accepted."
+        assert told in [caption.value for caption in test.caption]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controls import glossary
 from tests import sample
 from tests.impact_log import believable, damaged, plant, seeded
 from tests.pages.application import application
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 EACH = 60  # retrievals of either window: enough that a half of them is no chance
-INCOMPLETE, FAULTY = "Which retrievals are incomplete", "Which retrievals are faulty"
+INCOMPLETE, FAULTY = "Which are logged incompletely", "Which are faulty in any way"
 
 
 @pytest.fixture
@@ -59,7 +60,10 @@ def test_lost_rows_lead_to_the_incomplete(address: str) -> None:
     with application(address, org="org_a", window="7d") as test:
         test.switch_page("health.py").run()
         assert "Left out, on Feedback Impact, lists these retrievals" in advised(test, "Log coverage 50 %")
-        assert follow(test, INCOMPLETE, [INCOMPLETE, FAULTY]) == ["logged incompletely"] * (EACH // 2)
+        told = next(metric.help for metric in test.metric if metric.label == "Log coverage")
+        assert glossary.FOUR_OF_THE_LOG in told
+        assert glossary.FOUR_OF_THE_LOG in [caption.value for caption in test.caption]
+        assert follow(test, INCOMPLETE, [INCOMPLETE]) == ["logged incompletely"] * (EACH // 2)
         assert test.query_params["left"] == "incomplete"
 
 

@@ -128,3 +128,32 @@ def test_a_store_that_cannot_say_how_sessions_ended_loses_the_line_alone(address
         assert not test.exception
         assert line(test, "accepted") == []
         assert line(test, "log coverage")
+
+
+class TestDip:
+    """Thirty days and the thirty before; each of the days named has ten sessions."""
+
+    def told(self, address: str, owner: Owner, fallen: tuple[int, ...], now: int) -> str:
+        """With nine of ten accepted before but for days with one, and so many now."""
+        sample.add_organization(owner, "org_a")
+        for ago in range(30, 60, 2):
+            add_sessions(owner, "org_a", ago, 1 if ago in fallen else 9, 10)
+        for ago in range(0, 30, 2):
+            add_sessions(owner, "org_a", ago, now, 10)
+        with health(address, org="org_a") as test:
+            assert not test.exception
+            return next(each.value for each in test.markdown if "30 days before" in each.value)
+
+    def test_what_is_better_than_a_week_of_the_window_before_alone_says_so(self, address: str, owner: Owner) -> None:
+        """The week from 49 to 43 days ago has the three days that fell and no other; else nine of ten, as now."""
+        told = self.told(address, owner, (44, 46, 48), 9)
+        against = f"against a dip: 10 % in the 7 days up to {NOW - 43 * DAY:%-d %b}, 90 % without it."
+        assert f"Better: sessions accepted 74 % → 90 %, {against}" in told
+
+    def test_what_is_better_than_all_the_window_before_does_not(self, address: str, owner: Owner) -> None:
+        told = self.told(address, owner, tuple(range(30, 60, 4)), 10)
+        assert "Better: sessions accepted" in told
+        assert "dip" not in told
+
+    def test_what_is_not_better_does_not(self, address: str, owner: Owner) -> None:
+        assert "dip" not in self.told(address, owner, (44, 46, 48), 5)

@@ -54,11 +54,32 @@ def test_the_figures_on_top(address: str) -> None:
     figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
     assert figures == {
         "Observations": ("5", "+3 new"),
-        "Retrievals": ("6", "+500 %"),
+        "Retrievals": ("6", "+500 % so far"),
         "Top 5 changed": ("25 %", "≈ +25 pt, unclear"),
         "Accepted": ("66.7 %", ""),
         "Log coverage": ("83.3 %", "≈ -17 pt, unclear"),
     }
+
+
+def test_a_count_of_a_day_that_is_not_over_says_until_when_it_counts(address: str, owner: Owner) -> None:
+    """And one of a window that is over does not: it is held against as long a time."""
+    with application(address) as test:
+        test.run()
+    strip = next(line.value for line in test.markdown if "as of" in line.value)
+    until = strip.partition("as of ")[2][:5]
+    assert any(
+        f"So far: today's retrievals count until {until} UTC, those before are of whole days." in caption.value
+        for caption in test.caption
+    )
+    sample.add_retrieval(owner, "org_a", sample.unchanged(8), name="five days ago", days_ago=5)
+    last = datetime.now(UTC).date() - timedelta(days=2)
+    days = {"from": f"{last - timedelta(days=29)}", "to": f"{last}"}
+    with application(address, window="custom", **days) as test:
+        test.run()
+    retrievals = next(metric for metric in test.metric if metric.label == "Retrievals")
+    assert retrievals.delta
+    assert "so far" not in retrievals.delta
+    assert not any("So far" in caption.value for caption in test.caption)
 
 
 def test_the_trust_strip_names_what_is_missing(address: str) -> None:

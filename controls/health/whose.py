@@ -1,0 +1,93 @@
+"""Whose: of many organizations those in which something got worse or is not in order, each with what that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import streamlit as st
+
+from analysis.health.change import SERVICES, worst_first
+from analysis.health.checks import WAYS
+from controls.health.words import SIGNS, passage, shown
+from controls.messages import counted, number
+from controls.scope import enter
+from queries.scope import isolated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from analysis.health.change import Compared
+    from analysis.health.checks import Judged
+    from controls.health.answers import HealthAnswers
+    from queries.scope import Scope
+
+NAMED = 3  # organizations; the table below has all
+MEASURES = 3  # of one organization in a line
+WIDTHS = (1, 8)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An organization with what got worse in it, in its order, and the checks that are to act on and to watch."""
+
+    org: str
+    name: str
+    worse: list[Compared]
+    banded: Mapping[Literal["red", "watch"], list[Judged]]
+
+    @property
+    def urgency(self) -> tuple[int, float, str]:
+        """Sessions that got worse come first, most first; then what is to act on, to watch, and worse but in order."""
+        served = [each for each in self.worse if each.measure in SERVICES]
+        if served:
+            return SERVICES.index(served[0].measure), -abs(served[0].change or 0.0), self.name
+        kinds = (*(self.banded[band] for band in WAYS), self.worse)
+        return len(SERVICES) + next(place for place, kind in enumerate(kinds) if kind), 0.0, self.name
+
+    @property
+    def told(self) -> str:
+        """What it is, as plain text: the name is the tenant's own."""
+        worse = [f"{each.measure.label.lower()} {passage(each)}" for each in self.worse]
+        parts = [f"▼ worse: {_some(worse)}"] if worse else []
+        for band, way in WAYS.items():
+            if found := self.banded[band]:
+                what = _some([f"{each.check.label.lower()} {shown(each.check, each.value)}" for each in found])
+                parts.append(f"{SIGNS[band][0]} {way}: {what}")
+        return f"{isolated(self.name)} {' · '.join(parts)}"
+
+
+def whose(memory: HealthAnswers, scope: Scope) -> None:
+    """The most urgent organizations with a way into each, how many more there are, and what is certain in none."""
+    if scope.org is not None or len(memory.by_org) <= 1:
+        return
+    found = sorted(_standing(memory), key=lambda each: each.urgency)
+    with st.container(gap=None):
+        for place, each in enumerate(found[:NAMED]):
+            # a row of a container would break between the button and a long line
+            button, line = st.columns(WIDTHS, vertical_alignment="center")
+            button.button("Open", key=f"whose_{place}", type="tertiary", icon=":material/arrow_forward:",
+                          on_click=enter, args=(each.org,))  # fmt: skip
+            line.text(each.told)
+    if len(found) > NAMED:
+        st.caption(f"{counted(len(found) - NAMED, 'organization')} more in the table under Memory.")
+    in_one = {own.measure.name for each in found for own in each.worse}
+    alone = [each.measure.label.lower() for each in worst_first(memory.compared) if each.measure.name not in in_one]
+    if alone:
+        st.caption(f"Worse over all, and in no organization by itself told from chance: {', '.join(alone)}.")
+
+
+def _standing(memory: HealthAnswers) -> list[Standing]:
+    """Every organization of which there is something to say."""
+    found = []
+    for org, checks in memory.by_org.items():
+        banded = {band: [each for each in checks if each.band == band] for band in WAYS}
+        worse = worst_first(memory.compared_by_org[org])
+        if worse or any(banded.values()):
+            found.append(Standing(org, memory.names.get(org, org), worse, banded))
+    return found
+
+
+def _some(told: list[str]) -> str:
+    more = f" and {number(len(told) - MEASURES)} more" if len(told) > MEASURES else ""
+    return f"{', '.join(told[:MEASURES])}{more}"
