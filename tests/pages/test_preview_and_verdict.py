@@ -109,3 +109,33 @@ def test_a_boost_switched_on_against_a_no_go_stays_a_no_go(
     assert told_since in verdict
     assert gates.loc["Top 5 kept", "measured"] == ("50 %" if judged > 1 else "100 %")
     assert dict(parse_qsl(link.query_string))["change"] == str(row[0])
+
+
+def test_a_first_retrieval_with_the_boost_does_not_hide_the_no_go(address: str, owner: Owner) -> None:
+    """Of the three of seven days the newest was made with a boost that changed nothing: too few to tell."""
+    at = sample.TODAY + timedelta(seconds=1)
+    owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+           values ('org_a', gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test', %s)""",
+        (BOOST, at),
+    )
+    owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+    ids, ranks = [uuid5(sample.NAMESPACE, f"org_a/{number}") for number in range(6)], list(range(6))
+    columns = {"before": ranks, "after": ranks, "injected": [rank < 1 for rank in ranks], "boost": [0.1] + [0.0] * 5}
+    retrieval = plant(
+        owner, "org_a", "with", observation=ids, relevance=FAR, weight=[1.0] * 6, weighting=False, **columns
+    )
+    owner.execute("update context_injection_logs set candidates = 6, token_budget = 15, tokens_used = 11")
+    for table in ("retrieval_ab_logs", "context_injection_logs"):
+        owner.execute(
+            f"update {table} set created_at = %s where retrieval_id = %s",  # noqa: S608 - two names of ours
+            (at + timedelta(seconds=1), retrieval),
+        )
+    with application(address, org="org_a", window="7d", show="shadow") as test:
+        test.switch_page("corroboration.py").run()
+        until(lambda: not test.run().get("progress") and any("gate" in f.value.columns for f in test.dataframe), 60)
+        assert not test.exception
+        before = test.error[0].value
+    assert before.startswith("No-go on the 2 retrievals before it was switched on")
+    assert before.endswith("Since then 1 retrieval made with it can be judged:")
