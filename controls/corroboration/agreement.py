@@ -177,7 +177,7 @@ def figures(seen: Clustered, rows: list[ClusterRow], log: LoggedCandidates | Non
             "Corroborated",
             number(held),
             f"{number(seen.independent_count)} by 2+ agents",
-            f"{glossary.CORROBORATED} They are {percent(held, len(seen.agreement))} of memories.",
+            glossary.CORROBORATED,
         ),
         ("Independent", number(independent), f"{number(count - independent)} self-repetition", glossary.INDEPENDENT),
         (

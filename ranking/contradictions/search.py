@@ -167,7 +167,8 @@ def _possible(read: Sentences, glance: _Glance, pairs: Pairs, threshold: float, 
     told = kinds.opposed | kinds.negated | kinds.cued | kinds.named | kinds.swapped | kinds.held | (smaller == shared)
     # a cue tells of a whole sentence, whatever else the other one says
     ended = kinds.cued & (read.alone[left] | read.alone[right])
-    short = (smaller <= _FEW) & (alone | ended | (sole[left] & sole[right] & told))
+    # where both clauses go on, they may agree in the rest
+    short = (smaller <= _FEW) & (alone | ended | ((sole[left] == sole[right]) & told))
     near = shared >= np.maximum(np.where(short, 1, 2), np.ceil(threshold * (smaller - 1)))
     if common:
         # two words that many sentences hold say little: there must be a third, or hardly another in the sentence

@@ -73,11 +73,11 @@ def complaints(visit: Visit) -> list[str]:
     return [text for text in visit.complaints if "404" not in text] + missing[len(probes) :]
 
 
-def test_a_share_of_three_digits_says_of_what_and_is_not_cut(visit: Visit, server: AppServer) -> None:
+def test_how_many_of_thousands_two_agents_stand_behind_is_not_cut(visit: Visit, server: AppServer) -> None:
     page = opened(visit, f"{server.url}/corroboration?org=org_a")
     beside = page.locator("[data-testid=stMetricDelta] p").nth(1)
-    expect(beside).to_have_text(re.compile(r"^\d+ % of memories$"))
-    beside.evaluate("text => { text.textContent = '0.547 % of memories' }")
+    expect(beside).to_have_text(re.compile(r"^\d+ by 2\+ agents$"))
+    beside.evaluate("text => { text.textContent = '9,876 by 2+ agents' }")
     assert beside.locator("..").evaluate("around => around.scrollWidth <= around.clientWidth")
 
 

@@ -138,6 +138,8 @@ def test_every_finding_shows_words_of_its_texts_and_is_the_same_next_time(given:
 
 @given(st.lists(texts, max_size=5))
 @example(["Nightly backup was removed from the cluster.", "Since May, Nightly backup runs at 9am."])
+@example(["In staging, Nightly backup runs at 9am.", "In staging, Nightly backup was removed from the cluster."])
+@example(["Since May, Nightly backup is enabled.", "Since May, Nightly backup is disabled."])
 def test_what_is_found_among_many_is_what_two_alone_give(given: list[str]) -> None:
     found = {frozenset(one.ids) for one in detect_contradictions(given)}
     alone = {
