@@ -93,10 +93,10 @@ def _table(shown: pd.DataFrame, against: set[int]) -> None:
         {
             "at": shown["changed_at"],
             "organization": shown["name"],
+            "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
+            "reason": shown["reason"].str.slice(0, 300),
             "flag": shown["flag"],
             "change": shown["old"] + " → " + shown["new"],
-            "reason": shown["reason"].str.slice(0, 300),
-            "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
             "actor": shown["actor"],
             "note": [
                 record.note(reverts, by, against=id_ in against)
@@ -123,12 +123,12 @@ def _table(shown: pd.DataFrame, against: set[int]) -> None:
         on_select=_row_chosen(key, ids),
         selection_mode="single-row",
         column_config={
-            "at": st.column_config.DatetimeColumn("When (UTC)", width=135, format="YYYY-MM-DD HH:mm:ss"),
+            "at": st.column_config.DatetimeColumn("When (UTC)", width=122, format="YYYY-MM-DD HH:mm"),
             "organization": st.column_config.TextColumn("Organization", width=85),
-            "flag": st.column_config.TextColumn("Flag", width=88),
-            "change": st.column_config.TextColumn("Old → new", width=70),
-            "reason": st.column_config.TextColumn("Reason", width=133),
-            "means": st.column_config.TextColumn("Means", width=100),
+            "means": st.column_config.TextColumn("Means", width=90),
+            "reason": st.column_config.TextColumn("Reason", width=212),
+            "flag": st.column_config.TextColumn("Flag", width=100),
+            "change": st.column_config.TextColumn("Old → new", width=80),
             "actor": st.column_config.TextColumn("By", width=85),
             "note": st.column_config.TextColumn("Note", width=105),
             "id": st.column_config.NumberColumn("Change", width=65, format="%d"),

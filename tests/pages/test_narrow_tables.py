@@ -54,7 +54,7 @@ def spans(table: Any) -> dict[str, tuple[int, int]]:  # noqa: ANN401 - a table
     ("page", "address", "columns"),
     [
         ("feature_flags.py", {}, ("feedback_weighting_disabled", "corroboration_boost_enabled")),
-        ("feature_flags.py", {}, ("change", "reason")),
+        ("feature_flags.py", {}, ("means", "reason")),
         ("feature_flags.py", {}, ("days", "reason")),
         ("health.py", {**TIDEWATER, "org": ""}, ("worse", "act")),
         ("health.py", {**TIDEWATER, "part": "top"}, ("content", "weight", "retrieved", "injected")),
