@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from controls.overview.matrix import CELLS
+from queries.scope import marked
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 from tests import sample
 from tests.app_server import AppServer
@@ -234,12 +235,12 @@ class TestHostileTexts:
 
     @pytest.mark.long
     def test_the_server_sends_every_name_as_it_is_stored(self, server: AppServer) -> None:
-        """``st.text`` shows what it is sent; so what it is sent has to be the name, whole and unescaped."""
+        """``st.text`` shows what it is sent: the name, whole and unescaped, what would turn it unseen by its number."""
         for number, text in enumerate(TEXTS):
             query = urlencode({"org": f"h{number:02} {text[:60]}"})
             with Session(server.url, query=query) as session:
                 session.run()
-            assert any(text[:200] in body for body in session.bodies("text"))
+            assert any(marked(text[:200]) in body for body in session.bodies("text"))
             assert session.bodies("exception") == []
             alerts = session.bodies("alert")
             if number:  # only the first has a retrieval
