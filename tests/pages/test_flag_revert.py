@@ -68,7 +68,7 @@ def test_the_way_back_stands_beside_the_heading_and_the_history_names_the_flag(a
         keys = [button.key for button in test.button]
         assert keys.index("revert") == keys.index("close_change") - 1
         columns = list(test.dataframe[-1].value.columns)
-    assert columns.index("flag") < columns.index("change") < columns.index("reason")
+    assert columns.index("organization") < columns.index("means") < columns.index("reason") < columns.index("flag")
 
 
 def test_a_change_that_the_store_dates_later_than_our_clock_can_be_taken_back(address: str, owner: Owner) -> None:
