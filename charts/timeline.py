@@ -110,7 +110,7 @@ def _draw_weight(
 def draw_lane(figure: go.Figure, name: str, lane: str, marks: pd.DataFrame, most: int) -> None:
     """The marks of one lane, under its name, sized by how many each stands for."""
     _, symbol, colour = LANES[lane]
-    sizes = [SMALLEST + (LARGEST - SMALLEST) * ((count - 1) / max(most - 1, 1)) ** 0.5 for count in marks["count"]]
+    sizes = [_size(count, most) for count in marks["count"]]
     middle = marks["first"] + (marks["last"] - marks["first"]) / 2
     said = [_said(lane, *mark) for mark in zip(marks["first"], marks["last"], marks["count"], strict=True)]
     marker = {
@@ -133,6 +133,13 @@ def draw_lane(figure: go.Figure, name: str, lane: str, marks: pd.DataFrame, most
         row=2,
         col=1,
     )
+
+
+def _size(count: int, most: int) -> float:
+    """A diameter whose area grows with the count: twice as large for two, until the largest would not fit its lane."""
+    one, room = SMALLEST**2, LARGEST**2
+    each = min(one, (room - one) / max(most - 1, 1))
+    return math.sqrt(one + each * (count - 1))
 
 
 def _said(lane: str, first: pd.Timestamp, last: pd.Timestamp, count: int) -> str:

@@ -1,0 +1,39 @@
+"""Marks of a life: how large one is says how many it stands for."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plotly.subplots import make_subplots
+
+from charts.timeline import LARGEST, SMALLEST, draw_lane
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def sizes(counts: list[int]) -> list[float]:
+    """The diameters of one lane's marks."""
+    moments = [START + timedelta(days=day) for day in range(len(counts))]
+    marks = pd.DataFrame({"first": moments, "last": moments, "count": counts})
+    figure = make_subplots(rows=2, cols=1)
+    draw_lane(figure, "injected", "injected", marks, max(counts))
+    return list(figure.data[0].marker.size)
+
+
+class TestSizeOfAMark:
+    def test_few_are_drawn_true_to_their_area(self) -> None:
+        assert sizes([1, 2, 4]) == pytest.approx([SMALLEST, SMALLEST * math.sqrt(2), SMALLEST * 2])
+
+    def test_two_at_most_are_no_larger_than_two(self) -> None:
+        assert sizes([2, 1])[0] == pytest.approx(8 * math.sqrt(2))
+
+    @given(st.lists(st.integers(1, 5_000), min_size=1, max_size=20))
+    def test_more_is_larger_and_every_mark_fits_its_lane(self, counts: list[int]) -> None:
+        drawn = sizes(counts)
+        assert all(SMALLEST <= size <= LARGEST + 1e-9 for size in drawn)
+        assert [size for _, size in sorted(zip(counts, drawn, strict=True))] == sorted(drawn)
