@@ -35,6 +35,21 @@ def test_every_link_leads_somewhere(name: str) -> None:
     assert [each for each in linked if not each.startswith("http") and not (folder / each).exists()] == []
 
 
+def anchors(text: str) -> set[str]:
+    """The headings of a document as links name them: small letters, digits, underscores and hyphens alone."""
+    return {
+        re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_link_into_a_document_names_a_heading(name: str) -> None:
+    folder = (ROOT / name).parent
+    linked = re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", TEXTS[name])
+    there = {to: (folder / to if to else ROOT / name).read_text(encoding="utf-8") for to, _ in linked}
+    assert [(to, anchor) for to, anchor in linked if anchor not in anchors(there[to])] == []
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_command_is_a_job_with_such_options(name: str) -> None:
     for job, rest in COMMAND.findall(TEXTS[name]):
