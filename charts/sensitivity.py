@@ -110,7 +110,7 @@ def _finding(flips: npt.NDArray[np.float64], kept: npt.NDArray[np.float64], safe
     same = (flips == 0) & (kept == 1)
     inside, count = int(((kept >= safe) & ~same).sum()), int(same.sum())
     told = f"{inside} of {kept.size - count} settings keep {100 * safe:.3g} % of the top fives"
-    return f"{told}, beside {count} that {'changes' if count == 1 else 'change'} nothing" if count else told
+    return f"{told}; {count} {'changes' if count == 1 else 'change'} nothing" if count else told
 
 
 def _border(inside: npt.NDArray[np.bool_]) -> go.Scatter:

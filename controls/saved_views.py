@@ -82,7 +82,7 @@ def _save(script: str, scope: Scope | None) -> None:
     if scope is not None and st.query_params.get("window") != CUSTOM:
         first, last = scope.since, scope.until - timedelta(days=1)
         dated = _of_days(present(), first.date(), last.date())
-        st.caption(f"Keeps the last {scope.days} days, whichever they then are.")
+        st.caption(f"Keeps a window of the last {scope.days} days, counted from the day it is opened.")
         st.checkbox(f"Keep {first:%-d %b} to {last:%-d %b %Y} instead", key="view_dates")
     args = (script, present(), dated)
     st.button("Save this view", key="view_save", on_click=_saved, args=args, help=glossary.SAVED_VIEW)

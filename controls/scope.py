@@ -133,7 +133,7 @@ def _day(label: str, name: str, default: date, today: date, shown: bool) -> date
         return chosen
     _show(name, chosen, draw, start="value")
     if chosen != said:
-        st.caption(f"There are no figures of {said:%Y-%m-%d}; showing {chosen:%Y-%m-%d}.")
+        st.caption(f"There are no figures for {said:%Y-%m-%d}; showing {chosen:%Y-%m-%d}.")
     return chosen
 
 

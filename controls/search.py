@@ -134,7 +134,7 @@ def _count(found: dict[str, int], among: str | None) -> str:
     """How many were found, and where was looked; of a kind with more than are listed nobody knows how many."""
     where = f"titles and queries among the newest of {among}, names and ids in everything you may see"
     if all(count <= FOUND for count in found.values()):
-        things = counted(sum(found.values()), "thing")
+        things = counted(sum(found.values()), "result")
         return f"{things} in everything you may see." if among is None else f"{things}: {where}."
     told = [f"the first {FOUND} {kind}s" if n > FOUND else counted(n, kind) for kind, n in found.items() if n]
     start = "In everything you may see" if among is None else where.capitalize()

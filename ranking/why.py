@@ -60,7 +60,7 @@ def _reason(first: RowExplanation, second: RowExplanation, apart: int | None) ->
     if apart is not None and not _only_kept(first, second, apart, decisive):
         return apart, "that stage fixed the order, whatever the scores"
     if first.score == second.score:
-        return decisive, "scores are equal and candidate order decides"
+        return decisive, "equal scores; the order of recall decides"
     mine, theirs = (row.shown()[decisive][1] for row in (first, second))
     return decisive, f"{mine:+.{DIGITS}f} against {theirs:+.{DIGITS}f}"
 

@@ -122,7 +122,7 @@ def _effect(found: Shadow) -> None:
     st.caption(
         f"{replayed}, {number(found.under)} of them made with the boost.{lost} Of those it changed the order of "
         f"{order} and the top 5 of {top}, and lifted {lifted}. Without it {counted(found.left, 'observation')} would "
-        f"lose their place in a memory block, and {number(found.entered)} that it kept out would be given instead."
+        f"leave a memory block, and {number(found.entered)} that it kept out would be given instead."
     )
 
 

@@ -148,9 +148,9 @@ def report_buttons(report: DriftReport, *, as_of: datetime, rows: int | None = N
                     help=glossary.TOO_LONG_TO_SET if too_long else None,
                 )
         st.caption(
-            f"{_held(rows)} with both statements; HTML does until it has 5 MB, and counts all. "
-            f"Above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB, and above {MOST_SET:,} alerts as PDF, "
-            "a download fails: use the command."
+            f"{_held(rows)} with both statements; HTML shows the most harmful until it reaches 5 MB, and counts all. "
+            f"PDF is offered up to {MOST_SET:,} alerts; above {MOST_ROWS:,} alerts or {MOST_BYTES // 1_000_000} MB "
+            "any download fails: use the command."
             + (" Every file taken is recorded with your name." if may_write() else "")
         )
         if not may_write():

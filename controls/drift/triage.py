@@ -59,7 +59,7 @@ def steps(found: Drift, one: Listed | None, principal: Principal) -> None:
         listed = one is not None and one.fingerprint in names
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
         if one is not None:
-            left_out = "left out of list and files, as filtered"
+            left_out = "not listed or in files under these filters"
             st.caption(f"alert {number(place)} of {number(len(names))}" if listed else left_out, width="content")
             st.text(state_of(one, found), width="content")
             if _decides(found, principal):

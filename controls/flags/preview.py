@@ -146,7 +146,7 @@ def judge(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None
     _say_gates(gates_told(flag, new, figures))
     st.page_link(
         "corroboration.py",
-        label="Whether that is good enough: go or no-go, gate by gate",
+        label="Is that good enough? Go or no-go, gate by gate",
         icon=":material/rule:",
         query_params={"org": org, "show": "shadow"} | last_days_address(days),
     )
@@ -172,8 +172,8 @@ def _say_gates(found: tuple[Gate, ...]) -> None:
         )
     else:
         st.caption(
-            f"The {len(found)} gates that a preview can tell hold: enough retrievals, flips, top 5 kept. Who only "
-            f"repeats or is disputed among the boosted decides: all {GATES} are on go or no-go."
+            f"The {len(found)} gates that a preview can tell hold: enough retrievals, flips, top 5 kept. What "
+            f"remains is self-repetition and disputes: all {GATES} are on go or no-go."
         )
 
 

@@ -72,7 +72,7 @@ DRIFT_OF_ORGANIZATION = "Alerts of the last pass nobody has looked at; all but t
 # Overview
 OBSERVATIONS = "Active observations stored now, and how many of them are new in this window."
 RETRIEVALS = "Retrievals made in a session; others are never logged."
-RETRIEVALS_BY_DAY = "Retrievals per day; the last is not over."
+RETRIEVALS_BY_DAY = "Retrievals per day; the last day is not over."
 ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
 ACCEPTED_OF_ORGANIZATION = f"{ACCEPTED} Beside it the change; worse and better hold among all organizations."
 LOG_COVERAGE = (
@@ -103,7 +103,9 @@ SAID_BY_OTHERS = (
 
 # Feedback Impact
 MOVED_TIMES = "Retrievals that moved it up and down."
-QUERY_CONTAINS = "Keeps retrievals whose query contains these words as typed, in any case; % and _ mean themselves."
+QUERY_CONTAINS = (
+    "Keeps retrievals whose query contains these words as typed, in any case; % and _ are ordinary characters."
+)
 TOP_K = "How many of the first ranks count as the top in “top k changed”."
 CELL_OF_THE_MAP = "The same as a click on the map: keeps the retrievals with a candidate at these two ranks."
 FLIPS_BY_FEEDBACK = "Observations that entered or left the block through feedback: half came in, half were kept out."
@@ -137,7 +139,7 @@ ROWS_OF_CANDIDATES = "Rows logged, of as many candidates as the last rank names.
 # What-if
 REPLAY = (
     f"A replay reorders what was logged of each retrieval: {POOL} candidates, or as many as its pipeline recalled. "
-    "Nothing outside that pool can enter, and agents would have gone on differently."
+    "Nothing outside that pool can enter, and agents would have acted differently."
 )
 ORDER_CHANGED = "Share of replayed retrievals in which a candidate would change its rank, or enter or leave the block."
 TOP_CHANGED_REPLAYED = f"Share of the replayed retrievals whose first {TOP} observations would be others."
@@ -154,7 +156,7 @@ RANK_REPLAYED = "As logged → under these settings, from 1."
 WEIGHT_CHANGE = "0 is an exact tie."
 EFFECTIVE_SAMPLE = "How many sessions of equal weight would say as much: (Σ weight)² / Σ weight²."
 LARGEST_WEIGHT = "What the least likely of the matching sessions counts for, before it is clipped."
-CLIPPED = f"Share of sessions whose weight is above {CLIP:g} and counts as {CLIP:g}: each pulls the estimate off a bit."
+CLIPPED = f"Share of sessions whose weight is above {CLIP:g} and counts as {CLIP:g}: each biases the estimate a little."
 MEAN_WEIGHT = "1 but for chance where the log could have tried all that these settings choose."
 WEIGHTING_REPLAYED = "Exact in both directions: relevance and weight are logged either way."
 NORMALISE = "Min–max spreads relevance over 0–1 first, so that weights do not dominate. Documented: none."
@@ -242,7 +244,7 @@ STALE = "An override counts as stale once it has stood for more than so many day
 SET_OUTSIDE = "Other software set it: it is not what the audit says last, or a revert restored it from here."
 UNREADABLE = "Not a valid flag object; never overwritten."
 REASON = "Kept in the audit for good, with your name, the time and the preview's figures."
-TOO_LONG_TO_SET = "So many alerts are set in type by the command below."
+TOO_LONG_TO_SET = "Too many for the page: use the command below."
 REPLAYED_OF_LOGGED = "Retrievals replayed, of those logged."
 FLAG_PREVIEW = (
     "Each logged retrieval is ranked again with the flag turned, from the scores in the log. Nothing outside the "
@@ -264,7 +266,7 @@ def flag(description: str, default: str, owner: str) -> str:
 # Health
 FOUR_OF_THE_LOG = (
     "Log coverage: retrievals in the log with all their ranks; the others are logged incompletely. Permutation "
-    "integrity: of those with all ranks, also each observation once and every score a number. Lost retrievals: blocks "
+    "integrity: retrievals with all ranks, each observation once and every score a number. Lost retrievals: blocks "
     "that agents were given and of which the log has no row at all. Log-queue drops: what the writers themselves say "
     "they could not write since they started, whatever the window."
 )

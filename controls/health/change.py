@@ -33,7 +33,7 @@ WAYS: dict[str, Way] = {
     "misled": ("health.py", "What misled them", {"part": "top", "kind": "misleading"}),
     "empty": ("health.py", "What reaches agents", {"part": "coverage"}),
     "duplicates": ("corroboration.py", "Who says the same", {}),
-    "never": ("health.py", "What nothing retrieved", {"part": "top", "kind": "never"}),
+    "never": ("health.py", "What was never retrieved", {"part": "top", "kind": "never"}),
     "stale": ("health.py", "What reaches agents", {"part": "coverage"}),
     "collapsed": ("health.py", "Lowest weights", {"part": "top", "kind": "lowest"}),
     "coverage": ("feedback_impact.py", "Which are logged incompletely", {"part": "left", "left": "incomplete"}),

@@ -85,14 +85,14 @@ def behind(memory: HealthAnswers, scope: Scope) -> None:
     st.caption(
         f"Before: for sessions, blocks and the log, {window_before(scope.days)}; for what is stored, how it stood when "
         "this window began, of what is active today. pt are percentage points; ≈, unclear: too few to tell it from "
-        "chance (95 %). Vectors, near-duplicates, drops and passes are known of the present only; weights and reads of "
-        f"whose past more than {100 * UNKNOWN:.0f} % is not known are not compared."
+        "chance (95 %). Vectors, near-duplicates, drops and passes are known of the present only. Weights and reads "
+        f"are not compared where more than {100 * UNKNOWN:.0f} % of their past is unknown."
     )
     if any(memory.counts.get(name) for name, _ in APART.values()):
         st.caption(
             "Unbalanced: of the retrievals logged incompletely, those whose rank changes do not add up to zero, as "
-            "those of a permutation must. No number: observations whose weight is none, which no share of weights "
-            "counts."
+            "those of a permutation must. No number: observations whose weight is not a number; they are in no share "
+            "of weights."
         )
     st.caption(glossary.FOUR_OF_THE_LOG)
     with st.expander("How each measure is formed, and what to do about it"):

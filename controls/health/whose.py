@@ -74,7 +74,7 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
     in_one = {own.measure.name for each in found for own in each.worse}
     alone = [each.measure.label.lower() for each in worst_first(memory.compared) if each.measure.name not in in_one]
     if alone:
-        st.caption(f"Worse over all, and in no organization by itself told from chance: {', '.join(alone)}.")
+        st.caption(f"Worse over all, but certain in no single organization: {', '.join(alone)}.")
 
 
 def _standing(memory: HealthAnswers) -> list[Standing]:

@@ -70,7 +70,7 @@ def finding(now: pd.Series[float], top: int, about: str, scope: Scope, *, leads:
     else:
         st.subheader("No retrieval in this selection can say what feedback changed")
     left = [f"{about}{number(now[name])} {words}" for name, words in REASON_WORDS.items() if now[name]]
-    told = f"Formed of {about}{counted(int(now['comparable']), 'comparable retrieval')}"
+    told = f"Based on {about}{counted(int(now['comparable']), 'comparable retrieval')}"
     if left:
         told += f"; counted apart: {', '.join(left)}"
     if now["block_reordered"]:

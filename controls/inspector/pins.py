@@ -68,7 +68,7 @@ def panel(found: Retrieval, memory: Memory, chosen: Chosen) -> None:
     _list(stored, by_name, unread)
     if stored:
         with st.popover("Check by command", icon=":material/terminal:"):
-            st.caption("What checks them under this pipeline, each for its own work, where no browser is.")
+            st.caption("The command that checks them under this pipeline without a browser, each for its own work.")
             st.code(as_code.pins_command(org, chosen), language="bash", wrap_lines=True)
     writable = _may_write(memory.store)
     _opened(memory.store, found, stored, writable=writable)
@@ -128,7 +128,7 @@ def _list(stored: tuple[StoredPin, ...], results: dict[str, PinResult], unread: 
     st.markdown(f"**{held} of {number(len(stored) + unread)} pins hold under this pipeline.**")
     if unread:
         st.warning(
-            f"{counted(unread, 'pin')} more than are read: they are neither checked nor exported. Take some down.",
+            f"{counted(unread, 'pin')} beyond the limit: neither checked nor exported. Take some down.",
             icon=":material/data_alert:",
         )
     degraded = dict.fromkeys(reason for result in results.values() for reason in result.degraded)

@@ -124,7 +124,8 @@ def weight(found: Dossier) -> None:
     )
     breaks = int((steps["previous_weight"].iloc[:-1].to_numpy() != steps["new_weight"].iloc[1:].to_numpy()).sum())
     if breaks:
-        st.caption(f":orange[:material/warning: {counted(breaks, 'change')} do not begin where the one before ended.]")
+        told = f"{counted(breaks, 'change')} {'does' if breaks == 1 else 'do'} not begin where the one before ended."
+        st.caption(f":orange[:material/warning: {told}]")
     grid(
         pd.DataFrame(
             {

@@ -131,7 +131,7 @@ def test_a_filter_goes_into_the_address_and_a_pasted_link_shows_the_same(
     depth.press("Enter")
     expect(page).to_have_url(re.compile("k=3"))
     expect(page.locator(FINDING)).to_contain_text("Feedback changed the top 3 in")
-    expect(page.get_by_text("Formed of 11 comparable retrievals")).to_be_visible()
+    expect(page.get_by_text("Based on 11 comparable retrievals")).to_be_visible()
     visit.settled()
     figures = page.locator("[data-testid=stMetricValue]").all_inner_texts()
     context = browser.new_context()

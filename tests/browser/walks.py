@@ -44,7 +44,7 @@ def switch_on(visit: Visit, url: str, shoot: Shoot) -> None:
     page = visit.open(url)
     click_cell(page, "boost", "Lumenfield Energy")
     page.get_by_label("New state").get_by_text(re.compile("flag on")).click()
-    way = page.get_by_role("link", name="Whether that is good enough")
+    way = page.get_by_role("link", name="Is that good enough?")
     way.wait_for(timeout=LONG)
     shoot(_scrolled(page, page.get_by_text("Change a flag", exact=True)), 1)
     way.click()

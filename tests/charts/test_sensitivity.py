@@ -29,7 +29,7 @@ class TestMap:
         assert [list(entry[:2]) for entry in marks.customdata] == [
             ["off", "as logged"], ["0.9", "as logged"], ["off", "0.1"], ["0.9", "0.1"],
         ]  # fmt: skip
-        told = "1 of 3 settings keep 95 % of the top fives, beside 1 that changes nothing"
+        told = "1 of 3 settings keep 95 % of the top fives; 1 changes nothing"
         assert figure.layout.title.text == told
         assert figure.layout.title.subtitle.text == "the number in a cell: flips per 100 retrievals"
         # the lower row is safe: an outline of six edges around two cells
@@ -40,7 +40,7 @@ class TestMap:
 
     def test_what_moves_anything_is_no_repetition_of_the_log(self) -> None:
         figure = sensitivity(cells([1, 0, 0, 9], [1, 0.99, 1, 0.1]), LAMBDAS, BOOSTS, ("off", "0.1"), 0.95)
-        told = "2 of 3 settings keep 95 % of the top fives, beside 1 that changes nothing"
+        told = "2 of 3 settings keep 95 % of the top fives; 1 changes nothing"
         assert figure.layout.title.text == told
         figure = sensitivity(cells([1, 2, 3, 9], [1, 0.99, 0.5, 0.1]), LAMBDAS, BOOSTS, ("off", "0.1"), 0.95)
         assert figure.layout.title.text == "2 of 4 settings keep 95 % of the top fives"

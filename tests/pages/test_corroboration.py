@@ -185,7 +185,7 @@ def test_a_boost_that_is_on_is_judged_by_what_it_did(page: Any) -> None:  # noqa
     told = said(test)
     assert "51 of 51 logged retrievals replayed, 50 of them made with the boost." in told
     assert "Of those it changed the order of 100 % and the top 5 of 0 %, and lifted 100 candidates." in told
-    assert "Without it 50 observations would lose their place in a memory block, and 50 that it kept out" in told
+    assert "Without it 50 observations would leave a memory block, and 50 that it kept out" in told
     ways = [link.proto.query_string for link in test.get("page_link") if "boost" in link.proto.query_string]
     assert ways == ["org=org_f&flag=corroboration_boost_enabled&state=off&days=30d", "org=org_f&boost=0"]
 

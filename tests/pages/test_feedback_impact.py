@@ -96,7 +96,7 @@ def test_the_depth_of_the_top_is_in_the_address(opened: AppTest) -> None:
 
 
 def test_what_is_left_out_is_counted_apart(opened: AppTest) -> None:
-    assert "Formed of 5 comparable retrievals" in said(opened)
+    assert "Based on 5 comparable retrievals" in said(opened)
     for words in (
         "1 logged incompletely", "1 with an observation logged twice", "1 with a score or weight that is no number",
         "1 made while weighting was off",
@@ -161,14 +161,14 @@ class TestCells:
 class TestFilters:
     @at(query="100% _S")
     def test_words_of_the_query_mean_themselves(self, opened: AppTest) -> None:
-        assert "Formed of 1 comparable retrieval" in said(opened)
+        assert "Based on 1 comparable retrieval" in said(opened)
         opened.text_input("pick_query").set_value("%").run()
         assert opened.query_params["query"] == "%"
-        assert "Formed of 1 comparable retrieval" in said(opened)
+        assert "Based on 1 comparable retrieval" in said(opened)
 
     @at(agent="agent-2")
     def test_an_agent(self, opened: AppTest) -> None:
-        assert "Formed of 3 comparable retrievals" in said(opened)
+        assert "Based on 3 comparable retrievals" in said(opened)
         opened.selectbox("pick_agent").select("agent-0").run()
         assert opened.query_params["agent"] == "agent-0"
         assert "agent" not in opened.selectbox("pick_agent").select("").run().query_params

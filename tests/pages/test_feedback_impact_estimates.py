@@ -46,7 +46,7 @@ class TestDrawn:
             assert all(metric.value.startswith("≈ ") for metric in test.metric)
             assert all("≈ " in title for title in titles(test))
             told = said(test)
-            assert re.search(r"Formed of ≈ [\d,]+ comparable retrievals; counted apart: ≈ [\d,]+ logged incompl", told)
+            assert re.search(r"Based on ≈ [\d,]+ comparable retrievals; counted apart: ≈ [\d,]+ logged incompl", told)
             assert re.search(r"100 of those drawn, .*; ≈ [\d,]+ there are in all", told)
             assert re.search(r"≈ [\d,]+ observations entered .* ≈ [\d.]+ flips per 100", told)
 

@@ -58,7 +58,7 @@ class TestOpened:
             assert "No such retrieval: it does not exist here, or you may not see it" in said(test)
 
 
-COUNTED_APART = ("2 with a score or weight that is no number", "2 logged incompletely", "Formed of 6")
+COUNTED_APART = ("2 with a score or weight that is no number", "2 logged incompletely", "Based on 6")
 
 
 class TestNoNumbers:
@@ -70,7 +70,7 @@ class TestNoNumbers:
         made.rows[0].relevance = made.rows[1].weight = made.rows[2].weighted = value
         finite = value is not None and math.isfinite(value)
         shown = self.opened(
-            address, owner, made, "Formed of 6" if finite else "2 with a score or weight that is no number"
+            address, owner, made, "Based on 6" if finite else "2 with a score or weight that is no number"
         )
         assert shown["formula"].str.endswith("(not a number)").sum() == (0 if finite else 3)
 

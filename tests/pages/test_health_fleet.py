@@ -107,5 +107,5 @@ def test_what_is_worse_over_all_and_certain_in_no_organization_is_said_so(addres
         add_sessions(owner, org, 5, 28, 40)
     with health(address) as test:
         assert named(test) == []
-        told = "Worse over all, and in no organization by itself told from chance: sessions accepted."
+        told = "Worse over all, but certain in no single organization: sessions accepted."
         assert told in [caption.value for caption in test.caption]

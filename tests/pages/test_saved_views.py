@@ -88,7 +88,7 @@ class TestSavedViews:
         for window, days in (("7d", 7), (None, 30)):
             said = {} if window is None else {"window": window}
             with writing(cluster, store_database, address, org="org_a", **said) as test:
-                assert f"Keeps the last {days} days, whichever they then are." in texts(test)
+                assert f"Keeps a window of the last {days} days, counted from the day it is opened." in texts(test)
                 test.text_input("view_name").set_value(f"rolling {days}")
                 test.button("view_save").click().run()
                 test.checkbox("view_dates").check()
@@ -102,14 +102,14 @@ class TestSavedViews:
             with writing(cluster, store_database, address, **dict(parse_qsl(kept))) as test:
                 assert not test.exception
                 assert f", {first.day} {first:%b} to {today.day} {today:%b %Y} (UTC)." in texts(test)
-                assert "whichever they then are" not in texts(test)
+                assert "counted from the day it is opened" not in texts(test)
                 assert not [box for box in test.checkbox if box.key == "view_dates"]
 
     def test_a_page_without_a_window_speaks_of_none(self, cluster: Cluster, store_database: str, address: str) -> None:
         with writing(cluster, store_database, address, org="org_a", window="7d") as test:
             test.switch_page("observation.py").run()
             assert [button for button in test.button if button.key == "view_save"]
-            assert "whichever they then are" not in texts(test)
+            assert "counted from the day it is opened" not in texts(test)
 
     def test_the_view_just_saved_is_the_one_whose_link_is_shown(
         self, cluster: Cluster, store_database: str, address: str

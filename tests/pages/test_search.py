@@ -78,11 +78,11 @@ def test_a_search_in_one_organization_says_so_and_offers_all(address: str, owner
         test.button("search_all").click().run()
         assert rows(test) == [("observation", str(id_))]
         assert "org" not in test.query_params
-        assert f"1 thing: {EACH} in everything you may see." in texts(test)
+        assert f"1 result: {EACH} in everything you may see." in texts(test)
         assert ways(test) == []
     with application(address, search="the lanterns", org="org_a") as test:
         assert rows(test.run()) == [("observation", str(id_))]
-        assert f"1 thing: {CHOSEN} in everything you may see." in texts(test)
+        assert f"1 result: {CHOSEN} in everything you may see." in texts(test)
         assert ways(test) == ["Search all organizations"]
 
 
@@ -90,7 +90,7 @@ def test_an_id_is_looked_for_everywhere_whatever_is_chosen(address: str) -> None
     id_ = str(uuid5(sample.NAMESPACE, "org_a/one"))
     with application(address, search=id_, org="org_b") as test:
         assert rows(test.run()) == [("retrieval", id_)]
-        assert "1 thing in everything you may see." in texts(test)
+        assert "1 result in everything you may see." in texts(test)
         assert ways(test) == []
 
 
@@ -147,7 +147,7 @@ def test_a_kind_of_which_there_are_more_than_ten_is_not_counted(address: str, ow
         sample.add_organization(owner, f"o_{number}", f"Acme {number}")
     with application(address, search="acme") as test:
         assert len(rows(test.run())) == 10
-        assert f"10 things: {EACH} in everything you may see." in texts(test)
+        assert f"10 results: {EACH} in everything you may see." in texts(test)
     sample.add_organization(owner, "o_9", "Acme 9")
     owner.execute("update projects set name = 'Acme web' where org_id = 'org_b'")
     with application(address, search="acme") as test:

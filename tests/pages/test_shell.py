@@ -197,7 +197,7 @@ class TestScope:
         with application(address, window="custom", **{"from": "1969-12-31", "to": "2026-01-31"}) as test:
             test.run()
             assert not any("ignored" in told for told in alerts(test))
-            assert "There are no figures of 1969-12-31; showing 1970-01-01." in [
+            assert "There are no figures for 1969-12-31; showing 1970-01-01." in [
                 each.value for each in test.sidebar.caption
             ]
 

@@ -39,7 +39,7 @@ def test_the_stage_that_turned_it_is_named() -> None:
 
 def test_ties_say_so() -> None:
     tied = rank(Candidates("ab", relevance=[0.5, 0.5]), (Relevance(),))
-    assert "scores are equal and candidate order decides" in why_above(tied, "a", "b")
+    assert "equal scores; the order of recall decides" in why_above(tied, "a", "b")
 
 
 def test_an_order_that_was_fixed_says_so() -> None:
@@ -86,7 +86,7 @@ def test_candidate_order_is_not_named_where_a_stage_holds_equal_scores_apart(
 def test_a_stage_that_only_keeps_the_order_it_found_is_not_named() -> None:
     tied = Candidates("ab", relevance=[0.5, 0.5], content=["x", "y"], shown_before=[False, True])
     budgeted = rank(tied, (Relevance(), TokenBudget(9)))
-    assert "since Relevance: scores are equal and candidate order decides" in why_above(budgeted, "a", "b")
+    assert "since Relevance: equal scores; the order of recall decides" in why_above(budgeted, "a", "b")
     overtaken = rank(tied, (Relevance(), TokenBudget(9), SessionRecency()))
     assert "a stands above b since TokenBudget: that stage fixed the order" in why_above(overtaken, "a", "b")
 
@@ -133,7 +133,7 @@ def test_candidate_order_and_deltas_are_named_only_where_they_hold(found: Candid
     score = dict(zip(found.ids[ranking.positions].tolist(), ranking.scores.tolist(), strict=True))
     upper, lower = ranking.ids()[:2]
     sentence = why_above(ranking, upper, lower)
-    if "candidate order decides" in sentence:
+    if "the order of recall decides" in sentence:
         assert score[upper] == score[lower]
         assert upper < lower
     elif " against " in sentence:

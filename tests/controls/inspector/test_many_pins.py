@@ -36,7 +36,7 @@ def test_the_panel_refuses_one_more_and_says_what_is_not_checked(
     with application(cluster.plain_url("dash_read", store_database), SCRIPT, org="acme") as test:
         test.run()
         assert f"**{MOST} of {MOST + beyond} pins hold under this pipeline.**" in [line.value for line in test.markdown]
-        told = [f"{beyond} pins more than are read: they are neither checked nor exported. Take some down."]
+        told = [f"{beyond} pins beyond the limit: neither checked nor exported. Take some down."]
         assert [line.value for line in test.warning] == told[:beyond]
         test.text_input("pin_name").input("one more")
         test.multiselect("pin_include").set_value([ids[0]])
