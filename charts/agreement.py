@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -24,8 +23,8 @@ KINDS = {
     "repeated": ("self-repetition", NEUTRAL, "square"),
     "disputed": ("✕ disputed", DISPUTED, "x"),
 }
-EDGES = (2, 3, 4, 5, 6, 10, 20, 50, 100, 1_000)
-AT_LEAST = 9  # members up to which every size has its place
+MANY = 10  # members from which on sizes share one place; below it every size has its own
+SIZES = (*map(str, range(2, MANY)), f"{MANY} or more")
 
 
 def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: str, title: str) -> go.Figure:
@@ -97,56 +96,54 @@ def _name(figure: go.Figure, words: str, place: int, height: float, row: int) ->
 
 
 def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
-    """Which share of clusters has how many members, ``clusters`` having size and kind; the share above each bar.
+    """Which share of clusters has how many members, ``clusters`` having size and kind; the share above each place.
 
-    Shares, and a place for every size up to nine: so the axes are the same at most thresholds, and bars move with the
-    slider. Where clusters are larger, sizes go as far as the largest.
+    Shares, and a place for every size up to nine, then one for all that are larger: the axes are the same at every
+    threshold, and bars move with the slider. A place that no cluster has says 0.
     """
-    bins = [_bin(size) for size in clusters["size"].tolist()]
-    largest = max(AT_LEAST, *clusters["size"].tolist())
-    labels = [_bin(edge) for edge in EDGES if edge <= largest]
+    sizes, kinds = clusters["size"].tolist(), clusters["kind"].tolist()
+    many = [size for size in sizes if size >= MANY]
+    last = " to ".join(f"{size:,}" for size in sorted({min(many), max(many)})) if many else SIZES[-1]
+    told = [f"{size} members" for size in (*SIZES[:-1], last)]
     figure = go.Figure()
     for kind, (words, colour, _) in KINDS.items():
-        mine = [label for label, its in zip(bins, clusters["kind"].tolist(), strict=True) if its == kind]
-        counts = [mine.count(label) for label in labels]
-        if mine:
+        mine = _places([size for size, its in zip(sizes, kinds, strict=True) if its == kind])
+        if any(mine):
             figure.add_trace(
                 go.Bar(
-                    x=labels,
-                    y=[100 * count / len(bins) for count in counts],
+                    x=SIZES,
+                    y=[100 * count / len(sizes) for count in mine],
                     name=words,
                     marker={"color": colour, "line": {"width": 0}, "pattern": {"shape": _pattern(kind)}},
-                    customdata=counts,
-                    hovertemplate=f"%{{x}} members, {words}: %{{customdata:,}} clusters, %{{y:.3g}} %<extra></extra>",
+                    customdata=list(zip(told, mine, strict=True)),
+                    hovertemplate=f"%{{customdata[0]}}, {words}: %{{customdata[1]:,}} clusters, %{{y:.3g}} %"
+                    "<extra></extra>",
                 )
             )
-    shares = [100 * bins.count(label) / len(bins) for label in labels]
+    shares = [100 * count / len(sizes) for count in _places(sizes)]
     figure.add_trace(
         go.Scatter(
-            x=labels, y=shares, text=[f"{share:.3g} %" if share else "" for share in shares], mode="text",
-            textposition="top center",
+            x=SIZES, y=shares, text=[f"{share:.3g}" for share in shares], mode="text", textposition="top center",
             textfont={"size": 12}, cliponaxis=False, hoverinfo="skip", showlegend=False,
         )
     )  # fmt: skip
     figure.update_layout(barmode="stack", bargap=0.3, showlegend=True)
     finish(figure, title, height=320)
     figure.update_xaxes(
-        title="members", type="category", categoryorder="array", categoryarray=labels, range=[-0.6, len(labels) - 0.4],
-        fixedrange=True, tickangle=-45,
+        title="members", type="category", categoryorder="array", categoryarray=SIZES, range=[-0.6, len(SIZES) - 0.4],
+        fixedrange=True, tickangle=0, tickvals=SIZES, ticktext=[size.replace(" or ", " or<br>") for size in SIZES],
     )  # fmt: skip
     figure.update_yaxes(title="% of clusters", fixedrange=True, range=[0, 108], tickvals=[0, 25, 50, 75, 100])
     return figure
 
 
+def _places(sizes: list[int]) -> list[int]:
+    """How many there are at each place of the axis."""
+    return [*(sizes.count(size) for size in range(2, MANY)), sum(size >= MANY for size in sizes)]
+
+
 def _pattern(kind: str) -> str:
     return {"repeated": "/", "disputed": "x"}.get(kind, "")
-
-
-def _bin(size: int) -> str:
-    for low, high in pairwise(EDGES):
-        if low <= size < high:
-            return str(low) if high == low + 1 else f"{low:,}–{high - 1:,}"
-    return f"{EDGES[-1]:,}+"
 
 
 def boost_curve(clusters: pd.DataFrame, scale: float, title: str) -> go.Figure:
@@ -184,6 +181,8 @@ def boost_curve(clusters: pd.DataFrame, scale: float, title: str) -> go.Figure:
         )
     finish(figure, title, height=320)
     figure.update_layout(hovermode="closest", legend={"itemsizing": "constant"})
-    figure.update_xaxes(title="other voices", rangemode="tozero", fixedrange=True)
-    figure.update_yaxes(title="boost", fixedrange=True)
+    # marks at nothing are whole: what labels the axes stands beside them
+    top = scale * math.log2(1 + most) or 1.0
+    figure.update_xaxes(title="other voices", fixedrange=True, range=[-0.08 * most, 1.06 * most])
+    figure.update_yaxes(title="boost", fixedrange=True, range=[-0.1 * top, 1.12 * top], rangemode="normal")
     return figure

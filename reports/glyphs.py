@@ -10,7 +10,7 @@ from pathlib import Path
 TABLE = Path(__file__).parent / "glyphs.txt"
 FAMILIES = ("Libertinus Serif", "New Computer Modern", "DejaVu Sans Mono")
 OPEN, CLOSE = "⟦", "⟧"  # in no other text of a PDF: a tenant's own are shown by their numbers, too
-WORD = 24  # letters after which a word that does not end may be broken
+WORD = 20  # letters after which a word that does not end may be broken: so many of the widest fit beside each other
 BREAK = "\u200b"
 
 

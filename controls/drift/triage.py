@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 TOLD, NOTE, OWNER, DAYS = "triage_told", "triage_note", "triage_owner", "triage_days"
 STANDS, NOBODY = "alert_stands", "Nobody has decided about it yet."
 FASTER, BESIDE = 620, 380  # pixels of that someone was faster, in one line, and of who it was
-ROOM, WIDE, SLIM = 58, 250, 8  # pixels of what is told of a decision, with Undo; and of its place before
+PLACED = 312  # pixels of the longest that is said of an alert's place and state
+ROOM, WIDE, SAVED = 58, 216, 124  # pixels of what is told of a decision, high and wide, and of it beside Undo
 SNOOZES = {1: "1 day", 7: "1 week", 30: "30 days", 90: "90 days"}
 # label, state, verdict, key; R and C are the browser's and Streamlit's own
 DECISIONS: tuple[tuple[str, State, Verdict | None, str], ...] = (
@@ -45,7 +46,10 @@ DECISIONS: tuple[tuple[str, State, Verdict | None, str], ...] = (
 
 
 def steps(found: Drift, one: Listed | None, principal: Principal) -> None:
-    """What is opened, and the way to the previous, the next and back, by click or key: one line, to leave room."""
+    """What is opened, and the way to the previous, the next and back, by click or key: one line, to leave room.
+
+    What is said of it there has the same width whatever it is, so that a narrow window breaks the line in one place.
+    """
     before, after = neighbours(found, one)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.subheader("Alert", anchor=False, width="content")
@@ -59,9 +63,10 @@ def steps(found: Drift, one: Listed | None, principal: Principal) -> None:
         listed = one is not None and one.fingerprint in names
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
         if one is not None:
-            left_out = "not listed or in files under these filters"
-            st.caption(f"alert {number(place)} of {number(len(names))}" if listed else left_out, width="content")
-            st.text(state_of(one, found), width="content")
+            with st.container(width=PLACED, horizontal=True, gap="small", vertical_alignment="center"):
+                left_out = "not listed or in files under these filters"
+                st.caption(f"alert {number(place)} of {number(len(names))}" if listed else left_out, width="content")
+                st.text(state_of(one, found), width="content")
             if _decides(found, principal):
                 _made(found, one)
 
@@ -247,20 +252,17 @@ def _last(one: Listed) -> tuple[Outcome[TriageEntry] | None, Triage | None]:
 def _made(found: Drift, one: Listed) -> None:
     """That a decision was saved or undone, and a way back from it while it is the last; an undo has none.
 
-    Beside the way to the next one, because a key decides wherever the page was scrolled to. The line is as high before
-    anything is told, so that no button moves away below the mouse, and no wider, so that it stays one line.
+    Beside the way to the next one, because a key decides wherever the page was scrolled to. Its place is as large
+    before anything is told, so that no button moves away below the mouse, also in a narrow window.
     """
     outcome, before = _last(one)
     is_told = outcome is not None and outcome.kind in MADE
-    width = WIDE if is_told else SLIM
-    with st.container(
-        height=ROOM, width=width, border=False, horizontal=True, gap="small", vertical_alignment="center"
-    ):
+    with st.container(height=ROOM, width=WIDE, border=False, horizontal=True, gap="small", vertical_alignment="center"):
         if outcome is None or not is_told:
             st.text("", width="content")
             return
         undoable = before is not None and outcome.kind == "applied" and one.triage.version == before.version + 1
-        show_outcome(outcome, width=130 if undoable else "stretch")
+        show_outcome(outcome, width=SAVED if undoable else "stretch")
         if undoable:
             st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), before))
 

@@ -35,7 +35,7 @@ SNIPPET = 300  # characters of a statement in the list
 SEEN, AHEAD = 40, 20  # of which so many are seen at once, and so many stand before the words that matter
 LONGEST_WORD = 22  # characters of an evidence word in the list
 ROW, HEAD = 35, 38  # pixels
-HEIGHT, LOW = 668, 136  # of the list by itself, and with three rows above an alert that is open
+HEIGHT, LOW = 668, 101  # of the list by itself, and with two rows above an alert that is open
 SIGNS = {
     "new": "● new",
     "acknowledged": "◐ acknowledged",
@@ -123,7 +123,7 @@ def worklist(found: Drift) -> None:
             {name: f"{words}: {text}" for name, words, text in told},
             lambda name: take(Step(name, page)),
         )
-    # above an open alert, which has the texts, three rows of one line lead to the next
+    # above an open alert, which has the texts, two rows of one line lead to the next
     row, beside, says = (WRAPPED, 130, 196) if chosen is None else (ROW, 210, 245)
     grid(
         shown,

@@ -35,6 +35,7 @@ CHANGED = Knob("changed", "Flag changed", (EVERY, *NAMES), EVERY)
 CHOSEN = "change_chosen"
 MOST = 100_000  # rows of one file
 LARGEST_ID = 2**63 - 1
+AGAINST = "against no-go"
 
 
 def history(view: View) -> None:
@@ -93,15 +94,15 @@ def _table(shown: pd.DataFrame, against: set[int]) -> None:
         {
             "at": shown["changed_at"],
             "organization": shown["name"],
-            "means": [_means(*each) for each in zip(shown["flag"], shown["new"], strict=True)],
+            "means": [
+                _means(flag, new, against=id_ in against)
+                for id_, flag, new in zip(ids, shown["flag"], shown["new"], strict=True)
+            ],
             "reason": shown["reason"].str.slice(0, 300),
             "flag": shown["flag"],
             "change": shown["old"] + " → " + shown["new"],
             "actor": shown["actor"],
-            "note": [
-                record.note(reverts, by, against=id_ in against)
-                for id_, reverts, by in zip(ids, shown["reverts_id"], shown["reverted_by"], strict=True)
-            ],
+            "note": [record.note(*each) for each in zip(shown["reverts_id"], shown["reverted_by"], strict=True)],
             "id": shown["id"],
         }
     )
@@ -123,10 +124,10 @@ def _table(shown: pd.DataFrame, against: set[int]) -> None:
         on_select=_row_chosen(key, ids),
         selection_mode="single-row",
         column_config={
-            "at": st.column_config.DatetimeColumn("When (UTC)", width=122, format="YYYY-MM-DD HH:mm"),
+            "at": st.column_config.DatetimeColumn("When (UTC)", width=111, format="YYYY-MM-DD HH:mm"),
             "organization": st.column_config.TextColumn("Organization", width=85),
-            "means": st.column_config.TextColumn("Means", width=90),
-            "reason": st.column_config.TextColumn("Reason", width=212),
+            "means": st.column_config.TextColumn("Means", width=104),
+            "reason": st.column_config.TextColumn("Reason", width=210),
             "flag": st.column_config.TextColumn("Flag", width=100),
             "change": st.column_config.TextColumn("Old → new", width=80),
             "actor": st.column_config.TextColumn("By", width=85),
@@ -136,9 +137,13 @@ def _table(shown: pd.DataFrame, against: set[int]) -> None:
     )
 
 
-def _means(flag: str, new: str) -> str:
-    """What the new state came to; a flag of other days may not be known any more."""
-    return known_flag(flag).effect(as_state(new)) if flag in NAMES else messages.MISSING
+def _means(flag: str, new: str, *, against: bool) -> str:
+    """What the new state came to, and whether against a no-go: in sight in a narrow window too, unlike notes.
+
+    A flag of other days may not be known any more.
+    """
+    effect = known_flag(flag).effect(as_state(new)) if flag in NAMES else messages.MISSING
+    return f"{effect}, {AGAINST}" if against else effect
 
 
 def _pages(shown: pd.DataFrame, *, more: bool) -> None:

@@ -35,7 +35,6 @@ RESTORED = (
     "Predicted: nothing had been retrieved under the state that was left, so going back restored what was ranked until "
     "then."
 )
-AGAINST = "against no-go"
 
 
 def show(view: View, number: int | None, close: Callable[[], None]) -> None:
@@ -67,10 +66,9 @@ def show(view: View, number: int | None, close: Callable[[], None]) -> None:
     _predicted_and_realised(view, entry, predicted)
 
 
-def note(reverts: Any, reverted_by: Any, *, against: bool = False) -> str:  # noqa: ANN401 - a number or a missing one
-    """What else is to be known of a change, in few words."""
-    said = [AGAINST] if against else []
-    said += [] if pd.isna(reverts) else [f"reverts {reverts}"]
+def note(reverts: Any, reverted_by: Any) -> str:  # noqa: ANN401 - a number or a missing one
+    """Which change it took back, and which took it back, in few words."""
+    said = [] if pd.isna(reverts) else [f"reverts {reverts}"]
     return ", ".join([*said, *([] if pd.isna(reverted_by) else [f"reverted by {reverted_by}"])])
 
 

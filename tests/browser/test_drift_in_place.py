@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 FIRST = re.compile("alert 1 of")
+CLICKED = re.compile("^(Previous|Next|Close|Acknowledge|Investigate|False positive|Resolve: |Save note|Snooze)")
 # the lower edge of the dates and the upper one of the legend, in the picture whose legend names ages
 EDGES = """() => {
   const one = [...document.querySelectorAll('.js-plotly-plot')].find(each => /under 7 days/.test(each.textContent));
@@ -48,18 +49,22 @@ def server(cluster: Cluster, database: str, keeper: Owner) -> Iterator[AppServer
     started.stop()
 
 
-def test_a_decision_leaves_its_buttons_where_they_are(visit: Visit, server: AppServer) -> None:
+@pytest.mark.parametrize(("width", "first"), [(1400, "a"), (1100, "i"), (900, "a")])  # each another than before
+def test_a_decision_leaves_its_buttons_where_they_are(visit: Visit, server: AppServer, width: int, first: str) -> None:
+    """Those that decide, the ways to other alerts above them, and what saves a note and snoozes below."""
+    visit.page.set_viewport_size({"width": width, "height": 1000})
     page = visit.open(f"{server.url}/drift_alerts?org=org_a")
     page.get_by_role("button", name="Open the first").click()
     expect(page.get_by_text(FIRST)).to_be_visible()
     visit.settled()
-    button = page.get_by_role("button", name=re.compile("^Resolve: older"))
-    before = button.bounding_box()
-    for key, told in (("a", "Saved."), ("f", "left out of list and files"), ("u", "False positive: undone.")):
+    buttons = page.get_by_role("button", name=CLICKED)
+    before = [button.bounding_box() for button in buttons.all()]
+    assert len(before) == 13
+    for key, told in ((first, "Saved."), ("f", "left out of list and files"), ("u", "False positive: undone.")):
         page.keyboard.press(key)
         expect(page.get_by_text(told)).to_be_visible()
         visit.settled()
-        assert button.bounding_box() == before, key
+        assert [button.bounding_box() for button in buttons.all()] == before, key
     assert page.get_by_role("button", name="Undo").count() == 0
 
 

@@ -45,30 +45,40 @@ def test_a_sweep_marks_where_it_stands_and_where_chaining_starts() -> None:
     }
 
 
+SIZES = ["2", "3", "4", "5", "6", "7", "8", "9", "10 or more"]
+
+
 def test_sizes_are_counted_by_kind() -> None:
     figure = cluster_sizes(CLUSTERS, "sizes")
-    assert list(figure.data[0].x) == ["2", "3", "4", "5", "6–9", "10–19", "20–49", "50–99", "100–999", "1,000+"]
-    assert {trace.name: list(trace.customdata) for trace in figure.data[:-1]} == {
-        "independent": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0],
-        "self-repetition": [1, 0, 0, 0, 0, 0, 0, 0, 0, 1],
-        "✕ disputed": [0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    assert all(list(trace.x) == SIZES for trace in figure.data)
+    assert {trace.name: [point[1] for point in trace.customdata] for trace in figure.data[:-1]} == {
+        "independent": [1, 0, 0, 0, 0, 0, 0, 0, 1],
+        "self-repetition": [1, 0, 0, 0, 0, 0, 0, 0, 1],
+        "✕ disputed": [0, 1, 0, 0, 0, 0, 0, 0, 0],
     }
-    assert list(figure.data[-1].text) == ["40 %", "20 %", "", "", "", "20 %", "", "", "", "20 %"]
-    assert list(figure.data[-1].y) == [40, 20, 0, 0, 0, 20, 0, 0, 0, 20]  # of five
+    assert list(figure.data[-1].text) == ["40", "20", "0", "0", "0", "0", "0", "0", "40"]  # of five
+    assert list(figure.data[-1].y) == [40, 20, 0, 0, 0, 0, 0, 0, 40]
     assert sum(sum(trace.y) for trace in figure.data[:-1]) == 100
     assert figure.layout.yaxis.title.text == "% of clusters"
 
 
-def test_sizes_end_with_the_largest_cluster_and_never_before_ten() -> None:
-    ends = {size: cluster_sizes(CLUSTERS.head(1).assign(size=size), "sizes") for size in (2, 9, 10, 60)}
-    bins = {size: list(figure.data[0].x) for size, figure in ends.items()}
-    assert bins[2] == bins[9] == ["2", "3", "4", "5", "6–9"]  # the axes stay while the threshold moves
-    assert bins[10] == [*bins[2], "10–19"]
-    assert bins[60] == [*bins[10], "20–49", "50–99"]
-    for size, figure in ends.items():
-        assert list(figure.layout.xaxis.categoryarray) == list(figure.data[-1].x) == bins[size]
-        assert figure.layout.xaxis.range == (-0.6, len(bins[size]) - 0.4)
-        assert figure.layout.yaxis.range == (0, 108)
+@pytest.mark.parametrize("size", [2, 7, 9, 10, 60, 5_000])
+def test_every_size_up_to_nine_has_its_place_and_all_larger_ones_share_the_last(size: int) -> None:
+    """The axes are the same whatever there is: no ranges of unequal width, and none that is empty among them."""
+    figure = cluster_sizes(CLUSTERS.head(1).assign(size=size), "sizes")
+    assert list(figure.data[-1].y) == [100.0 if place == min(size, 10) else 0.0 for place in range(2, 11)]
+    assert list(figure.layout.xaxis.categoryarray) == list(figure.layout.xaxis.tickvals) == SIZES
+    assert [text.replace("<br>", " ") for text in figure.layout.xaxis.ticktext] == SIZES
+    assert figure.layout.xaxis.range == (-0.6, 8.6)
+    assert figure.layout.yaxis.range == (0, 108)
+
+
+def test_the_last_place_tells_which_sizes_it_holds() -> None:
+    told = [point[0] for point in cluster_sizes(CLUSTERS, "sizes").data[0].customdata]
+    assert (told[0], told[-1]) == ("2 members", "15 to 2,000 members")
+    for sizes, last in (([2], "10 or more members"), ([745, 745], "745 members")):
+        some = cluster_sizes(CLUSTERS.head(len(sizes)).assign(size=sizes), "sizes")
+        assert some.data[0].customdata[-1][0] == last
 
 
 def test_clusters_sit_on_the_boost_curve() -> None:
@@ -78,6 +88,10 @@ def test_clusters_sit_on_the_boost_curve() -> None:
     assert list(members.x) == [1, 2, 14, 1_999]
     assert list(members.y) == [pytest.approx(0.2 * math.log2(1 + others)) for others in (1, 2, 14, 1_999)]
     assert dict(zip(agents.x, agents.customdata, strict=True)) == {0: 2, 1: 2, 3: 1}
+    for axis, last in ((figure.layout.xaxis, 1_999), (figure.layout.yaxis, curve.y[-1])):
+        assert axis.range[0] < 0 < last < axis.range[1]  # a mark at an end covers no label
+    unscaled = boost_curve(CLUSTERS, 0.0, "boosts").layout.yaxis.range
+    assert unscaled[0] < 0 < unscaled[1]
 
 
 def test_strips_cross_what_differs_from_the_first() -> None:

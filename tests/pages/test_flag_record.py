@@ -44,9 +44,11 @@ def record(test: AppTest) -> Any:  # noqa: ANN401 - a frame
     return next((frame.value.set_index("what") for frame in test.dataframe if "what" in frame.value.columns), None)
 
 
-def notes(test: AppTest) -> dict[str, str]:
+def listed(test: AppTest) -> dict[str, tuple[str, str]]:
+    """What each change meant, which is in sight in a narrow window too, and the note at the end of its row."""
     shown = next(frame.value for frame in test.dataframe if "actor" in frame.value.columns)
-    return {str(id_): note for id_, note in zip(shown["id"], shown["note"], strict=True)}
+    rows = zip(shown["id"], shown["means"], shown["note"], strict=True)
+    return {str(id_): (means, note) for id_, means, note in rows}
 
 
 class TestAgainstNoGo:
@@ -60,7 +62,7 @@ class TestAgainstNoGo:
             "Made against a no-go: 2 of the 3 gates that a preview can tell failed: flips per 100 retrievals (145, at "
             "most 20); top 5 kept (73 %, at least 95 %)."
         )
-        assert notes(test)[change] == "against no-go"
+        assert listed(test)[change] == ("boost on, against no-go", "")
 
     def test_where_the_gates_held_that_is_said(self, address: str, owner: Owner) -> None:
         change = changed(owner, FORETOLD)
@@ -68,7 +70,7 @@ class TestAgainstNoGo:
             opened(test)
         assert not test.error
         assert "The 3 gates that a preview can tell held when it was made." in said(test)
-        assert notes(test)[change] == ""
+        assert listed(test)[change] == ("boost on", "")
 
     @pytest.mark.parametrize(
         ("preview", "more"),
@@ -89,14 +91,17 @@ class TestAgainstNoGo:
             opened(test)
         assert not test.error
         assert "gates" not in said(test)
-        assert notes(test)[change] == ""
+        assert "no-go" not in "".join(listed(test)[change])
 
     def test_it_stands_beside_what_took_it_back(self, address: str, owner: Owner) -> None:
         change = changed(owner, BAD)
         back = changed(owner, None, "1 minute", old_state="true", new_state="absent", reverts_id=int(change))
         with application(address) as test:
             opened(test)
-        assert notes(test) == {change: f"against no-go, reverted by {back}", back: f"reverts {change}"}
+        assert listed(test) == {
+            change: ("boost on, against no-go", f"reverted by {back}"),
+            back: ("boost off (default)", f"reverts {change}"),
+        }
 
 
 class TestARevert:
