@@ -155,7 +155,7 @@ def switched_on(owner: Owner, days: float) -> tuple[str, str]:
     return str(row[0]), f"{at:%-d %b %Y %H:%M} UTC"
 
 
-def judged(address: str, **said: str) -> tuple[str, list[str], dict[str, str | list[str]]]:
+def judged(address: str, **said: str) -> tuple[str, list[str], dict[str, str]]:
     """What the panel says, the changes it links to, and the address that its button for another window leads to."""
     with application(address, org="org_a", show="shadow", **said) as test:
         test.switch_page("corroboration.py").run()
@@ -193,7 +193,7 @@ def test_a_boost_switched_on_before_the_window_says_when_and_leads_to_the_change
         assert offered == {}
         return
     assert offered.pop("label") == f"Judge the last {longer} days, with retrievals from before it"
-    assert offered == {"org": ["org_a"], "show": ["shadow"], **({} if longer == "30" else {"window": [f"{longer}d"]})}
+    assert offered == {"org": "org_a", "show": "shadow", **({} if longer == "30" else {"window": f"{longer}d"})}
     later, _, _ = judged(address, window=f"{longer}d")
     assert "before it was switched on" in later
 
