@@ -133,7 +133,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_alarms(): trust.unusable", "trust.more",
         },
         "controls/overview/summary.py": {
-            "_beside(): change(found).lstrip('▲▼= ').replace(DIP, SHORT_DIP)", "_share(): unclear(told)",
+            "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)",
             "_share(): same(shown, percent(then[part], then[whole])).lstrip('= ')",
             "dip(found)", "judged.get('accepted')", "judged.get('coverage')",
         },
