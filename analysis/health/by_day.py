@@ -59,7 +59,7 @@ def shares_by_day(name: str, frames: dict[str, pd.DataFrame], scope: Scope) -> l
 
 
 class Dip(NamedTuple):
-    """The lowest seven days of the window before, by their last; their share in percent, and that of the others."""
+    """The worst seven days of the window before, by their last; their share in percent, and that of the others."""
 
     last: datetime
     share: float
@@ -69,23 +69,26 @@ class Dip(NamedTuple):
 def dip(days: Sequence[DayShare], since: datetime) -> Dip | None:
     """Seven days but for which this window is no better than the one before; none where chance could have made them.
 
-    All weeks are looked at for the lowest, so that it is held against chance in as many. A window before of less than
-    two weeks has no others to speak of.
+    Of all weeks the one that chance explains least, which the lowest need not be: it may have had one session. It is
+    held against chance in as many as were looked at. A window before of less than two weeks has no others to speak of.
     """
     before = [each for each in days if each.day < since]
     if len(before) < 2 * TOGETHER:
         return None
     past, now = _sum(before), _sum([each for each in days if each.day >= since])
-    weeks = [before[end - TOGETHER : end] for end in range(TOGETHER, len(before) + 1)]
-    week = min(weeks, key=lambda each: _share(*_sum(each)) if _sum(each)[1] else math.inf)
-    low = _sum(week)
-    others = (past[0] - low[0], past[1] - low[1])
-    if not (low[1] and others[1] and now[1]) or _share(*low) >= _share(*others):
+    ends = range(TOGETHER, len(before) + 1)
+    weeks = [_sum(before[end - TOGETHER : end]) for end in ends]
+    without = [(past[0] - part, past[1] - whole) for part, whole in weeks]
+    chances = by_chance(list(zip(without, weeks, strict=True)))
+    lower = [place for place, week in enumerate(weeks) if _share(*week) < _share(*without[place])]
+    if not lower or not now[1]:
         return None
-    if by_chance([(others, low)])[0] * len(weeks) > FALSE:
+    worst = min(lower, key=lambda place: (chances[place], _share(*weeks[place])))
+    if chances[worst] * len(weeks) > FALSE:
         return None
-    is_better = _share(*now) > _share(*others) and not is_chance(now, others)
-    return None if is_better else Dip(week[-1].day, _share(*low), _share(*others))
+    low, others = _share(*weeks[worst]), _share(*without[worst])
+    is_better = _share(*now) > others and not is_chance(now, without[worst])
+    return None if is_better else Dip(before[ends[worst] - 1].day, low, others)
 
 
 def _sum(days: Sequence[DayShare]) -> tuple[int, int]:
