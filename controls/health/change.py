@@ -16,7 +16,7 @@ from controls.health.steered import steered
 from controls.health.weighting import is_on
 from controls.health.words import SIGNS, change, passage, shown, since
 from controls.links import go
-from controls.messages import left_out, number, window_before
+from controls.messages import counted, left_out, window_before
 from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
@@ -140,8 +140,8 @@ def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
         ("feature_flags.py", f"{each.while_}: {each.effect}", {"change": str(each.id)}) for each in found.named
     ]
     if found.count > len(ways):
-        every = "" if scope.org is None and not ways else "All "
-        ways.append(("feature_flags.py", f"{every}{number(found.count)} changes of flags in these days", found.shared))
+        told = f"{'All ' if ways else ''}{counted(found.count, 'change')} of flags in these days"
+        ways.append(("feature_flags.py", told, found.shared))
     return ways
 
 
