@@ -162,7 +162,7 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
 
 def _meaning(measure: Measure, now: float, before: float, seen: tuple[Seen, Seen] | None) -> Meaning:
     change = now - before
-    if abs(change) < (SAME if measure.is_share else SAME * before):
+    if not change or abs(change) < (SAME if measure.is_share else SAME * before):
         return "same"
     if seen is not None and is_chance(seen[1], seen[0]):
         return "chance"

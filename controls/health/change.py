@@ -15,7 +15,7 @@ from controls.health.steered import steered
 from controls.health.weighting import is_on
 from controls.health.words import SIGNS, change, dip, passage, shown, since
 from controls.links import go
-from controls.messages import left_out, number, window_before
+from controls.messages import counted, left_out, window_before
 from retrieval.pipelines import WEIGHTING_OFF
 
 if TYPE_CHECKING:
@@ -47,10 +47,12 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     """What got noticeably worse, with ways to it; where nothing did, that, and what too few events leave open."""
     period = window_before(scope.days)
     if all(each.before is None for each in memory.compared):
-        if memory.earlier.failed and not memory.earlier.frames:
-            left_out(period.capitalize(), next(iter(memory.earlier.failed.values())))
-            return
-        st.caption(f"Nothing was stored or logged in {period}, so no change can be told.")
+        failed = [error for name, error in memory.earlier.failed.items() if name != "steered"]  # of flags, no measure
+        if failed:
+            left_out(f"Some of {period}" if memory.earlier.frames else period.capitalize(), failed[0])
+        if memory.earlier.frames:
+            other = "else " if failed else ""
+            st.caption(f"Nothing {other}was stored or logged in {period}, so no change can be told.")
         return
     worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
     longer = LONGER.get(scope.days)
@@ -137,8 +139,8 @@ def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
         ("feature_flags.py", f"{each.while_}: {each.effect}", {"change": str(each.id)}) for each in found.named
     ]
     if found.count > len(ways):
-        every = "" if scope.org is None and not ways else "All "
-        ways.append(("feature_flags.py", f"{every}{number(found.count)} changes of flags in these days", found.shared))
+        told = f"{'All ' if ways else ''}{counted(found.count, 'change')} of flags in these days"
+        ways.append(("feature_flags.py", told, found.shared))
     return ways
 
 

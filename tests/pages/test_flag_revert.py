@@ -8,6 +8,7 @@ import pytest
 
 from analysis.replay.realised import Realised, realised
 from controls import loading
+from controls.access import Principal
 from controls.flags.preview import RESTORES, UNTRIED
 from tests.pages.application import application
 from tests.pages.flags_page import opened
@@ -53,6 +54,37 @@ def test_right_after_a_change_the_way_back_restores_what_was_ranked(address: str
     with application(address, change=switch_on(owner, "1 second")) as test:
         said = asked(opened(test))
     assert said.endswith(f"Preview: {RESTORES}")
+
+
+def test_a_retrieval_that_cannot_be_ranked_again_is_one_all_the_same(address: str, owner: Owner) -> None:
+    change = switch_on(owner, "1 second")
+    owner.execute(
+        """insert into retrieval_ab_logs (org_id, retrieval_id, session_id, query_text, observation_id,
+             weighting_enabled, created_at)
+           values ('org_a', gen_random_uuid(), 's', 'q', gen_random_uuid(), true, now())"""
+    )
+    with application(address, change=change) as test:
+        said = asked(opened(test))
+    assert said.endswith(f"Preview: {UNTRIED}")
+
+
+def test_a_change_that_another_followed_is_not_offered_to_be_taken_back(address: str, owner: Owner) -> None:
+    first = switch_on(owner, "2 days")
+    switch_on(owner, "1 day")
+    with application(address, change=first) as test:
+        opened(test)
+        assert "revert" not in [button.key for button in test.button]
+        assert "It cannot be reverted: the flag was changed again since." in [line.value for line in test.caption]
+
+
+def test_who_may_only_look_is_offered_no_way_back(address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+    vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
+    monkeypatch.setattr("controls.access.local_principal", lambda _: vera)
+    with application(address, change=switch_on(owner, "1 second")) as test:
+        opened(test)
+        keys = [button.key for button in test.button]
+    assert "close_change" in keys
+    assert "revert" not in keys
 
 
 def test_a_state_that_retrievals_did_not_obey_has_an_unknown_effect(address: str, owner: Owner) -> None:

@@ -147,3 +147,27 @@ def test_where_the_audit_has_the_change_that_holds_weighting_off_it_is_opened(ad
         next(button for button in test.button if button.label == OFF).click().run()
         assert "change" not in test.query_params
         assert param(test, "changed") == "feedback_weighting_disabled"
+
+
+def test_a_change_that_held_in_days_gone_by_is_not_why_weighting_is_off_now(address: str, owner: Owner) -> None:
+    """Switched off before the window, on after it, and off again outside."""
+    sample.add_organization(owner, "org_a", features={"feedback_weighting_disabled": True})
+    add_sessions(owner, 20, 90, 10)
+    add_sessions(owner, 15, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=60)
+    turn_flag(owner, "true", "absent", days_ago=3)
+    first, last = (f"{NOW - days * DAY:%Y-%m-%d}" for days in (17, 11))
+    with health(address, org="org_a", window="custom", **{"from": first, "to": last}) as test:
+        next(button for button in test.button if button.label == OFF).click().run()
+        assert "change" not in test.query_params
+        assert param(test, "changed") == "feedback_weighting_disabled"
+
+
+def test_one_change_of_a_flag_that_is_not_known_any_more_is_one_change(address: str, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 10, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=3, flag="retired")
+    with health(address, org="org_a", window="7d") as test:
+        told = [button.label for button in test.button if "of flags in these days" in button.label]
+    assert told == ["1 change of flags in these days"]

@@ -38,12 +38,12 @@ def slowly(days: dict[datetime, Seen], now: Seen, scope: Scope) -> Dip | None:
     for first in range(len(before) - 6):
         week, rest = before[first : first + 7], before[:first] + before[first + 7 :]
         inside, outside = ((sum(each[0] for each in part), sum(each[1] for each in part)) for part in (week, rest))
-        if inside[1]:
-            weeks.append((inside[0] / inside[1], first, inside, outside))
-    share, first, inside, outside = min(weeks)
-    if not outside[1] or share >= outside[0] / outside[1]:
+        if inside[1] and outside[1] and inside[0] * outside[1] < outside[0] * inside[1]:
+            weeks.append((by_chance([(outside, inside)])[0], inside[0] / inside[1], first, outside))
+    if not weeks:
         return None
-    if by_chance([(inside, outside)])[0] * (scope.days - 6) > 0.05:
+    chance, share, first, outside = min(weeks)
+    if chance * (scope.days - 6) > 0.05:
         return None
     if now[0] / now[1] > outside[0] / outside[1] and not is_chance(now, outside):
         return None
@@ -84,6 +84,45 @@ def test_many_at_once_are_each_as_if_alone(days: int) -> None:
     known = [dip is not None for dip in expected.values()]
     assert any(known)
     assert not all(known)
+
+
+GOOD, BAD, NONE = (9, 10), (3, 10), (0, 0)
+
+
+def dip_of(before: list[Seen], now: Seen = (135, 150)) -> Dip | None:
+    """The dip of these days, then of a window that was better than they are."""
+    scope = scope_of(len(before))
+    days = {scope.before().since + number * DAY: seen for number, seen in enumerate(before)}
+    past = (sum(part for part, _ in before), sum(whole for _, whole in before))
+    return with_dips({"a": compared(past, now)}, {"a": days}, scope)["a"].dip
+
+
+def last_of(days: int, back: int) -> datetime:
+    return scope_of(days).since - back * DAY
+
+
+class TestByHand:
+    def test_the_week_by_its_last_day_its_share_and_that_of_the_others(self) -> None:
+        assert dip_of([GOOD] * 4 + [BAD] * 7 + [GOOD] * 3) == (last_of(14, 4), 30.0, 90.0)
+        assert dip_of([GOOD] * 7 + [BAD] * 7) == (last_of(14, 1), 30.0, 90.0)
+
+    def test_one_session_that_failed_in_an_idle_week_hides_no_dip(self) -> None:
+        """Its share, 0 of 1, is lower than the dip's and says nothing."""
+        before = [(0, 1), *[NONE] * 7, *[GOOD] * 8, *[BAD] * 7, *[GOOD] * 7]
+        assert dip_of(before) == (last_of(30, 8), 30.0, pytest.approx(100 * 135 / 151))
+
+    def test_no_others_to_speak_of(self) -> None:
+        assert dip_of([GOOD] * 6 + [BAD] * 7) is None
+        assert dip_of([NONE] * 7 + [BAD] * 7) is None
+
+    def test_a_week_is_held_against_chance_in_all_that_were_looked_at(self) -> None:
+        """52 of 70 beside 63 of 70 has a chance of 1.7 % by itself, and of 13 % as the worst of eight weeks."""
+        assert dip_of([GOOD] * 7 + [(7, 10)] * 4 + [(8, 10)] * 3) is None
+        assert dip_of([GOOD] * 7 + [(6, 10)] * 7) is not None
+
+    @pytest.mark.parametrize(("accepted", "is_dip"), [(1_260, True), (1_270, True), (1_400, False)])
+    def test_what_is_certainly_better_than_the_others_too_is_no_recovery(self, accepted: int, *, is_dip: bool) -> None:
+        assert (dip_of([GOOD] * 7 + [BAD] * 7, (accepted, 1_400)) is not None) == is_dip
 
 
 FALLEN = {

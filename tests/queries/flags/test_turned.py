@@ -139,3 +139,10 @@ def test_a_change_stands_until_now_where_it_was_only_tried_without(store: Store,
 def test_a_trial_that_began_before_the_window_is_taken_back_inside_it(store: Store, owner: Owner) -> None:
     turn(owner, "absent", "true", "absent", at=MONTH.since - HOUR, every=2 * HOUR, of=("org_a", BOOST))
     assert store.ask(FlagsTurned(MONTH, 3)).empty
+
+
+def test_a_window_begins_with_its_first_moment_and_ends_before_the_next_one(store: Store, owner: Owner) -> None:
+    (first,) = turn(owner, "absent", "true", at=MONTH.since, of=("org_a", BOOST))
+    turn(owner, "absent", "true", at=MONTH.until, of=("org_b", BOOST))
+    turn(owner, "absent", "true", at=MONTH.since - timedelta(microseconds=1), of=("org_b", WEIGHTING))
+    assert store.ask(FlagsTurned(MONTH, 3))["id"].tolist() == [first]
