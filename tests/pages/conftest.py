@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 from tests.pages.drift_page import PAGE as DRIFT_ALERTS
 from tests.pages.drift_page import plant_contradictions
 from tests.pages.flags_page import plant_flagged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tests.jobs.test_worker import until
+from tests.pages.application import until
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest

@@ -15,8 +15,7 @@ from queries.errors import StoreError
 from queries.scope import Reach
 from ranking import DEFAULT_PAIRS
 from tests.drift_store import PORTS, RETRIES
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 from tests.pages.drift_page import figures, press, worst
 from tests.scopes import add_observation
 

@@ -10,8 +10,7 @@ import pytest
 from ranking.contradictions import Kind
 from ranking.contradictions.findings import fingerprint
 from tests.jobs.conftest import filled_now
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,7 @@ from queries.scope import Reach, marked
 from tests import sample
 from tests.drift_store import LOGS, PORTS, RETRIES, add_pair, window
 from tests.hostile import TEXTS
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 from tests.pages.drift_page import figures, press, table
 
 if TYPE_CHECKING:

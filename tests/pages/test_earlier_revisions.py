@@ -12,8 +12,7 @@ from sqlalchemy import create_engine, text
 from queries.migrate import _config, targets
 from tests import sample
 from tests.drift_store import LOGS, PORTS, add_given, add_pair
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

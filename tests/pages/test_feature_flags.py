@@ -15,8 +15,7 @@ from queries.flags.change import APPLIED
 from queries.once import make
 from queries.scope import Reach
 from tests import sample
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 from tests.pages.flags_page import opened
 from tests.queries.flags.flag_store import BOOST, WEIGHTING, audit_rows, live_and_audited, set_flag
 from tests.queries.flags.test_changes import MALFORMED, ONLY_JSON

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import NOW
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest

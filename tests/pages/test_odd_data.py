@@ -12,8 +12,7 @@ import pytest
 from tests import sample
 from tests.drift_store import PORTS
 from tests.hostile import LARGE
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 from tests.scopes import add_observation
 
 if TYPE_CHECKING:

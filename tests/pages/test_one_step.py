@@ -8,8 +8,7 @@ from streamlit.runtime.state.query_params import QueryParams
 
 from tests import sample
 from tests.drift_store import PORTS, add_pair
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 
 if TYPE_CHECKING:
     import psycopg

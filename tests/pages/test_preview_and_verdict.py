@@ -11,8 +11,7 @@ import pytest
 
 from tests import sample
 from tests.analysis.replay.planted_log import plant, text
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 from tests.queries.flags.flag_store import BOOST
 
 if TYPE_CHECKING:

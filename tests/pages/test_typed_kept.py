@@ -14,8 +14,7 @@ from queries.once import make
 from queries.scope import Reach
 from tests import sample
 from tests.drift_store import PORTS, add_pair, window
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 from tests.queries.flags.flag_store import WEIGHTING
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from tests.analysis.replay.planted_log import plant, plant_explored, plant_organ
 from tests.conftest import NOW
 from tests.hostile import TEXTS
 from tests.jobs.command import jobs
-from tests.jobs.test_worker import until
-from tests.pages.application import application
+from tests.pages.application import application, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
