@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from analysis.health.change import compare
 from analysis.health.counts import Shares
+from analysis.health.dips import may_have_dip, seen_by_day, with_dips
 from analysis.health.organizations import compare_each
 from queries.schema import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     import pandas as pd
 
     from analysis.health.change import Compared
+    from analysis.intervals import Seen
     from queries.scope import Scope
 
 Totals = dict[str, float]
@@ -32,6 +36,33 @@ def compared(now: Totals, then: Totals, share: float) -> dict[str, Compared]:
     """The shares that are better one way, as Health compares them; of the log a ``share`` was seen."""
     known, past = ({name: each[name] for name in COMPARED} for each in (now, then))
     return {each.measure.name: each for each in compare(known, past, Shares(log=share)) if each.now is not None}
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Against the window before: shares of all organizations together by measure, and accepted sessions of each."""
+
+    together: dict[str, Compared]
+    each: dict[str, Compared]
+
+    def in_question(self, listed: Iterable[str], scope: Scope) -> tuple[tuple[str, ...], bool]:
+        """Who of those listed may be better only against a dip, and whether all together may."""
+        orgs = tuple(org for org in listed if org in self.each and may_have_dip(self.each[org], scope))
+        return orgs, "accepted" in self.together and may_have_dip(self.together["accepted"], scope)
+
+    def with_dips(self, days: pd.DataFrame, scope: Scope, *, every: bool) -> Changes:
+        """The same with the dips that ``days`` of organizations hold; ``every`` has a row in them, with no name."""
+        by_org: dict[str, dict[datetime, Seen]] = {}
+        columns = (days[name] for name in ("org_id", "day", "accepted", "judged"))
+        for org, day, accepted, judged in zip(*columns, strict=True):
+            by_org.setdefault(org, {})[day] = (accepted, judged)
+        whole = with_dips(self.together, {"accepted": seen_by_day(days)} if every else {}, scope)
+        return replace(self, together=whole, each=with_dips(self.each, by_org, scope))
+
+
+def changes(now: pd.DataFrame, then: pd.DataFrame, share: float) -> Changes:
+    """What both windows say; of the log a ``share`` was seen."""
+    return Changes(compared(totals(now), totals(then), share), accepted_each(now, then))
 
 
 def accepted_each(now: pd.DataFrame, then: pd.DataFrame) -> dict[str, Compared]:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.overview import totals
 from charts.activity import feedback_by_day
 from charts.look import QUIET
 from controls import messages, trust
@@ -21,12 +20,11 @@ now, before, daily = answers.frames
 flags = Features(scope, tuple(summary.listed(now)["org_id"]))
 features = load(flags).frames[0]
 # A figure and a table take longer to build than everything else on the page.
-sums, by_day, rows = kept(
+by_day, sums, rows = kept(
     "overview",
     lambda: (
-        (totals(now), totals(before)),
         None if daily.empty else feedback_by_day(daily, scope.since, scope.until, estimated=log.share(scope) < WHOLE),
-        summary.rows(now, before, daily, features, scope),
+        *summary.told(now, before, daily, features, scope, log.share(scope)),
     ),
     answers,
     *asked,

@@ -98,12 +98,12 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/flags/record.py": {
             "_entry(): {str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id
         },
-        "controls/health/head.py": {"change(each)", "estimated(each.measure, each.now, shares)"},
+        "controls/health/head.py": {"change(each)", "dip(each)", "estimated(each.measure, each.now, shares)"},
         "controls/health/coverage.py": {"labels"},  # the days of columns
         "controls/health/runs.py": {"since(writers)"},
         "controls/health/system.py": {"shown(each.check, each.value)"},
         "controls/health/change.py": {
-            "_also(): against", "_worse(): _also(): against",  # shares and a date
+            "_also(): dip(accepted)", "_worse(): _also(): dip(accepted)",  # shares and a date
             "_also(): passage(accepted)", "_also(): passage(each)", "_worse(): _also(): passage(accepted)",
             "_worse(): _also(): passage(each)", "_worse(): _bold(): passage(each)", "_worse(): period", "change(each)",
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
@@ -134,7 +134,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/overview/summary.py": {
             "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)",
             "_share(): same(shown, percent(then[part], then[whole])).lstrip('= ')",
-            "judged.get('accepted')", "judged.get('coverage')",
+            "dip(found)", "judged.get('accepted')", "judged.get('coverage')",
         },
         "pages/feedback_impact.py": {"findings.flips(found.now, found.about)"},
     },

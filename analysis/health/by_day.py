@@ -6,11 +6,7 @@ import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.health.change import is_chance
-from analysis.health.organizations import FALSE, by_chance
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     import pandas as pd
@@ -56,40 +52,6 @@ def shares_by_day(name: str, frames: dict[str, pd.DataFrame], scope: Scope) -> l
         week = _share(some + sum(each.part for each in last), all_ + sum(each.whole for each in last))
         found.append(DayShare(day, _share(some, all_), some, all_, week))
     return found
-
-
-class Dip(NamedTuple):
-    """The lowest seven days of the window before, by their last; their share in percent, and that of the others."""
-
-    last: datetime
-    share: float
-    others: float
-
-
-def dip(days: Sequence[DayShare], since: datetime) -> Dip | None:
-    """Seven days but for which this window is no better than the one before; none where chance could have made them.
-
-    All weeks are looked at for the lowest, so that it is held against chance in as many. A window before of less than
-    two weeks has no others to speak of.
-    """
-    before = [each for each in days if each.day < since]
-    if len(before) < 2 * TOGETHER:
-        return None
-    past, now = _sum(before), _sum([each for each in days if each.day >= since])
-    weeks = [before[end - TOGETHER : end] for end in range(TOGETHER, len(before) + 1)]
-    week = min(weeks, key=lambda each: _share(*_sum(each)) if _sum(each)[1] else math.inf)
-    low = _sum(week)
-    others = (past[0] - low[0], past[1] - low[1])
-    if not (low[1] and others[1] and now[1]) or _share(*low) >= _share(*others):
-        return None
-    if by_chance([(others, low)])[0] * len(weeks) > FALSE:
-        return None
-    is_better = _share(*now) > _share(*others) and not is_chance(now, others)
-    return None if is_better else Dip(week[-1].day, _share(*low), _share(*others))
-
-
-def _sum(days: Sequence[DayShare]) -> tuple[int, int]:
-    return round(sum(each.part for each in days)), round(sum(each.whole for each in days))
 
 
 def _share(part: float, whole: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from analysis.health.checks import CHECKS, Check
 from analysis.health.counts import Shares
@@ -11,6 +11,7 @@ from analysis.intervals import newcombe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from analysis.intervals import Seen
 
@@ -83,15 +84,27 @@ SERVICES = (
 Measure = Check | Service
 
 
+class Dip(NamedTuple):
+    """The lowest seven days of the window before, by their last; their share in percent, and that of the others."""
+
+    last: datetime
+    share: float
+    others: float
+
+
 @dataclass(frozen=True)
 class Compared:
-    """A measure now and in the window before, and what its change means; either value may be missing."""
+    """A measure now and in the window before, and what its change means; either value may be missing.
+
+    What is better only against a ``dip`` of the window before has one.
+    """
 
     measure: Measure
     now: float | None
     before: float | None
     meaning: Meaning
     seen: tuple[Seen, Seen] | None = None  # single events before and now, where chance has a part in it
+    dip: Dip | None = None
 
     @property
     def of(self) -> tuple[int, int] | None:
@@ -109,6 +122,11 @@ class Compared:
         if self.now is None or self.before is None:
             return False
         return round(abs(self.now - self.before), 9) >= NOTICED or self._changed_band(self.now, self.before)
+
+    @property
+    def improved(self) -> bool:
+        """Whether it got better by so much, be it against a dip."""
+        return self.meaning == "better" and self.large
 
     @property
     def noticed(self) -> bool:

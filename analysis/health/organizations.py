@@ -45,7 +45,7 @@ def compare_each(
     return {org: tuple(map(held, compared)) for org, compared in found.items()}
 
 
-def by_chance(seen: Sequence[tuple[Seen, Seen]]) -> Scores:
+def by_chance(seen: Sequence[tuple[Seen, Seen]] | npt.NDArray[np.int64]) -> Scores:
     """How likely chance alone makes a difference as large: one less the widest of Newcombe's intervals without zero.
 
     The same test as ``is_chance``, which is its case of 5 %; found by halving, for it has no closed form.

@@ -74,7 +74,10 @@ OBSERVATIONS = "Active observations stored now, and how many of them are new in 
 RETRIEVALS = "Retrievals made in a session; others are never logged."
 RETRIEVALS_BY_DAY = "Retrievals per day; the last day is not over."
 ACCEPTED = "Share of the window's sessions with an outcome that were accepted, not rejected or sent to rework."
-ACCEPTED_OF_ORGANIZATION = f"{ACCEPTED} Beside it the change; worse and better hold among all organizations."
+ACCEPTED_OF_ORGANIZATION = (
+    f"{ACCEPTED} Beside it the change; worse and better hold among all organizations. (dip): better only than one bad "
+    "week of the window before."
+)
 LOG_COVERAGE = (
     f"Share of retrievals logged completely. Above {COVERED.watch:.0%} is good; below {COVERED.red:.0%} read the other "
     "figures as a sample."
@@ -276,6 +279,11 @@ AMONG_MANY = (
     "Adjusted for the number of organizations and measures: of the changes marked here, at most 5 % are chance on "
     "average (Benjamini–Hochberg). One opened by itself is held against its own 95 % interval alone."
 )
+
+
+def with_dip(explained: str, dip: str | None) -> str:
+    """What a figure is, and where it is better only against a dip, which that is."""
+    return explained if dip is None else f"{explained}\n\n{dip[:1].upper()}{dip[1:]}."
 
 
 def check(formula: str, bands: str | None, todo: str, *, is_of_log: bool = False) -> str:

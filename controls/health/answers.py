@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from analysis.health.change import WHOLE, compare
 from analysis.health.checks import judged
 from analysis.health.counts import Shares, by_organization, summed, told
+from analysis.health.dips import seen_by_day, with_dips
 from analysis.health.organizations import compare_each
 from controls.loading import shape
 from controls.partly import Partly, each
@@ -80,10 +81,15 @@ def ask(scope: Scope) -> HealthAnswers:
     shares = Shares(of_log, stored, given)
     known = {org: told(counts, shares) for org, counts in counted.items()}
     by_org = {org: judged(counts) for org, counts in known.items()}
-    compared = compare_each(known, earlier, shares)
-    return HealthAnswers(
-        judged(total), by_org, compare(total, past, shares), compared, names, found, before, total, shares
-    )
+    each_org, all_of_them = compare_each(known, earlier, shares), _with_dip(compare(total, past, shares), before, scope)
+    return HealthAnswers(judged(total), by_org, all_of_them, each_org, names, found, before, total, shares)
+
+
+def _with_dip(compared: tuple[Compared, ...], before: Partly, scope: Scope) -> tuple[Compared, ...]:
+    """The same, with the dip of accepted sessions that they are better than alone, where their days are known."""
+    days = before.frames.get("ended_by_day")
+    by_name = {own.measure.name: own for own in compared}
+    return tuple(with_dips(by_name, {} if days is None else {"accepted": seen_by_day(days)}, scope).values())
 
 
 def _of_log(of_pages: float, counts: dict[str, float]) -> float:

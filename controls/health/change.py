@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from analysis.health.advice import only_lost, todo
-from analysis.health.by_day import dip, shares_by_day
 from analysis.health.change import SERVICES, worst_first
 from controls.flags.why import why_on
 from controls.health import advice
 from controls.health.advice import Advice
 from controls.health.steered import steered
 from controls.health.weighting import is_on
-from controls.health.words import SIGNS, change, passage, shown, since
+from controls.health.words import SIGNS, change, dip, passage, shown, since
 from controls.links import go
 from controls.messages import left_out, number, window_before
 from retrieval.pipelines import WEIGHTING_OFF
@@ -58,10 +57,10 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
     if not worse:
         said = ":orange[≈] Nothing is certain to have got worse" if unsure else ":green[●] Nothing got noticeably worse"
-        st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure, _dip(memory, scope))}")
+        st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure)}")
         _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
         return
-    st.markdown(_worse(memory, worse, unsure, period, _dip(memory, scope)))
+    st.markdown(_worse(memory, worse, unsure, period))
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
     ways = _known(memory) | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
@@ -75,7 +74,7 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     )
 
 
-def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str, against: str) -> str:
+def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str) -> str:
     """What got worse; sessions come first, also where they are too few to tell."""
     in_order = {each.check.name for each in memory.checks if each.band == "good"}
     told = [f"{_bold(each)}{' (still in order)' if each.measure.name in in_order else ''}" for each in worse[:NAMED]]
@@ -83,13 +82,13 @@ def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared],
     what = f"{', '.join(told)}{more}"
     sessions = [] if worse[0].measure in SERVICES else [each for each in unsure if each.measure in SERVICES]
     if not sessions:
-        return f":red[▼] Worse than in {period}: {what}.{_also(memory.compared, unsure, against)}"
+        return f":red[▼] Worse than in {period}: {what}.{_also(memory.compared, unsure)}"
     first = (
         f":orange[≈] Against {period}: {', '.join(_bold(each) for each in sessions)}, too few to tell this from chance."
     )
     rest = [each for each in unsure if each not in sessions]
     others = tuple(each for each in memory.compared if each not in sessions)
-    return f"{first} :red[▼] Worse: {what}.{_also(others, rest, against)}"
+    return f"{first} :red[▼] Worse: {what}.{_also(others, rest)}"
 
 
 def _bold(each: Compared) -> str:
@@ -143,30 +142,17 @@ def _steered(memory: HealthAnswers, scope: Scope) -> list[Way]:
     return ways
 
 
-def _dip(memory: HealthAnswers, scope: Scope) -> str:
-    """That sessions are better than seven days of the window before alone: then they recovered."""
-    found = dip(shares_by_day("accepted", memory.earlier.frames, scope), scope.since)
-    if found is None:
-        return ""
-    return (
-        f", against a dip: {found.share:.3g} % in the 7 days up to {found.last:%-d %b}, {found.others:.3g} % without it"
-    )
-
-
-def _also(compared: tuple[Compared, ...], unsure: list[Compared], against: str) -> str:
-    """What looks worse and may be chance; and what sessions did also where that is no news: one was asked about it.
-
-    What is better is so ``against`` a dip, where there was one.
-    """
+def _also(compared: tuple[Compared, ...], unsure: list[Compared]) -> str:
+    """What looks worse and may be chance; and what sessions did also where that is no news: one was asked about it."""
     told = ", ".join(f"{each.measure.label.lower()} {passage(each)}" for each in unsure)
     open_ = f" {told[:1].upper()}{told[1:]}: too few to tell this from chance." if unsure else ""
     accepted = next((each for each in compared if each.measure.name == "accepted"), None)
     if accepted is None or accepted.meaning not in ("same", "better", "chance") or accepted in unsure:
         return open_
     chance = ", which may be chance" if accepted.meaning == "chance" else ""
-    is_better = accepted.meaning == "better"
-    better, past = ("Better: sessions", against) if is_better else ("Sessions", "")
-    return f" {better} accepted {passage(accepted)}{chance}{past}.{open_}"
+    better = "Better: sessions" if accepted.improved else "Sessions"
+    against = "" if (found := dip(accepted)) is None else f", {found}"
+    return f" {better} accepted {passage(accepted)}{chance}{against}.{open_}"
 
 
 def to_do(memory: HealthAnswers, scope: Scope) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.health.checks import finding
 from controls import glossary, messages
 from controls.figures import WIDE, Figure, in_a_row
-from controls.health.words import COLOURS, SIGNS, change, colour, estimated, limits
+from controls.health.words import COLOURS, SIGNS, change, colour, dip, estimated, limits
 from controls.knobs import Knob
 from controls.messages import counted, digits, unknown_outcomes
 from controls.trust import Trust, points
@@ -109,7 +109,10 @@ def _figure(each: Compared, own: Judged | None, shares: Shares) -> Figure:
         HEAD[each.measure.name],
         f"{sign}{estimated(each.measure, each.now, shares)}",
         None if each.now is None else change(each),
-        glossary.check(each.measure.formula, bands, each.measure.todo, is_of_log=each.measure.name == "coverage"),
+        glossary.with_dip(
+            glossary.check(each.measure.formula, bands, each.measure.todo, is_of_log=each.measure.name == "coverage"),
+            dip(each),
+        ),
         colour=colour(each),
     )
 

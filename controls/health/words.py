@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from analysis.health.counts import Shares
 
 SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
+DIP = " against a dip"
 MEANINGS = {"worse": " worse", "better": " better", "moved": "", "chance": ", unclear"}
 COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
 DAY = 48  # hours up to which an age is told in hours
@@ -88,8 +89,16 @@ def change(each: Compared) -> str:
     sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
     amount = f"{digits(100 * each.change, 2, signed=True)} pt" if each.measure.is_share else f"{each.change:+,.3g}"
     # what the sentence on top would not call worse is not called so elsewhere
-    word = "" if each.meaning in ("worse", "better") and not each.large else MEANINGS[each.meaning]
-    return f"{sign} {amount}{word}"
+    is_small = each.meaning in ("worse", "better") and not each.large
+    return f"{sign} {amount}{'' if is_small else MEANINGS[each.meaning] if each.dip is None else DIP}"
+
+
+def dip(each: Compared) -> str | None:
+    """The days that it is better than alone, with their share and that of the others."""
+    if each.dip is None:
+        return None
+    last, share, others = each.dip
+    return f"against a dip: {share:.3g} % in the 7 days up to {last:%-d %b}, {others:.3g} % without it"
 
 
 def same(now: str, before: str) -> str:
@@ -103,5 +112,5 @@ def unclear(amount: str) -> str:
 
 
 def colour(each: Compared) -> Literal["off", "red", "green"]:
-    """The colour of a change: that of its word, and grey where it has none."""
-    return COLOURS.get(each.meaning, "off") if each.large else "off"
+    """The colour of a change: that of its word, and grey where it has none or is only against a dip."""
+    return COLOURS.get(each.meaning, "off") if each.large and each.dip is None else "off"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controls import glossary
 from controls.flags.states import organizations, override_age
-from controls.health.words import MEANINGS, change, shown
+from controls.health.words import DIP, MEANINGS, change, shown
 from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, digits, number, percent
@@ -41,13 +41,14 @@ CHOSEN = {
     "boost": {"flag": BOOST_ON, "days": "30d"},
 }
 PER, PER_MILLE = 100, 1_000
+SHORT_DIP = " (dip)"
 OPENS = " ›"  # a cell that is a button looks like text
 ROOM = 30 * " "  # on either side: a button of a table is as wide as its words, and so the whole cell is one
 EXPLAINED = (
     "A click on a cell with a › opens the page behind it. Accepted: against the window before, ≈ where it "
-    "is unclear: among so many organizations it may be chance. Drift: alerts nobody has looked at, then all per 1 000 "
-    "observations (‰) but for those dismissed: false positives, and where both hold. Set outside: a flag that other "
-    "software set. Outcomes: accepted / rework / rejected, in percent."
+    "is unclear: among so many organizations it may be chance, (dip) where it is better only than one bad week. Drift: "
+    "alerts nobody has looked at, then all per 1 000 observations (‰) but for those dismissed: false positives, and "
+    "where both hold. Set outside: a flag that other software set. Outcomes: accepted / rework / rejected, in percent."
 )
 
 
@@ -90,7 +91,8 @@ def _accepted(found: Compared | None) -> str:
     """The share and its change as Health words it, as short as a cell: ≈ alone says that it is unclear."""
     if found is None or found.now is None:
         return MISSING
-    told = {"nothing": "", "same": " ="}.get(found.meaning, f" {change(found).removesuffix(MEANINGS['chance'])}")
+    said = change(found).removesuffix(MEANINGS["chance"]).replace(DIP, SHORT_DIP)
+    told = {"nothing": "", "same": " ="}.get(found.meaning, f" {said}")
     return f"{shown(found.measure, found.now)}{told}"
 
 

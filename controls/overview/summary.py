@@ -8,15 +8,16 @@ import pandas as pd
 import streamlit as st
 
 from analysis.health.change import is_chance
-from analysis.overview import accepted_each, by_day, compared
+from analysis.overview import by_day, totals
 from charts.look import UP
 from controls import glossary, messages
 from controls.figures import Figure, in_a_row
 from controls.grid import grid
-from controls.health.words import change, colour, same, unclear
+from controls.health.words import change, colour, dip, same, unclear
 from controls.links import enter_column
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.overview import matrix
+from controls.overview.changes import changes
 from controls.trust import Trust
 from queries.drawn import WHOLE
 from queries.flags.registry import as_state, known_flag
@@ -26,10 +27,13 @@ from queries.retrievals import TOP
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from analysis.health.change import Compared
     from analysis.overview import Totals
+
+    Sums = tuple[Totals, Totals, Mapping[str, Compared]]
     from queries.scope import Scope
     from queries.shape import LogShape
 
@@ -68,7 +72,9 @@ def trust_of(overview: pd.DataFrame, features: pd.DataFrame, as_of: datetime, sh
     )
 
 
-def figures(now: Totals, then: Totals, scope: Scope, as_of: datetime, share: float = WHOLE) -> None:
+def figures(  # noqa: PLR0917 - what the page knows
+    now: Totals, then: Totals, judged: Mapping[str, Compared], scope: Scope, as_of: datetime, share: float = WHOLE
+) -> None:
     """Totals of the scope, each with its change since the window before; those of a part of the log with a sign.
 
     A count of a window whose last day is not over is held against whole days, and says so; a share is not the less for
@@ -78,7 +84,6 @@ def figures(now: Totals, then: Totals, scope: Scope, as_of: datetime, share: flo
     about = "" if share >= WHOLE else "≈ "
     new = f"{now['new_observations']:+,.0f} new" if now["new_observations"] else "none new"
     retrieved = _change(now["retrievals"], then["retrievals"], is_over=is_over)
-    judged = compared(now, then, share)
     shown = (
         ("Observations", number(now["observations"]), new, glossary.OBSERVATIONS),
         ("Retrievals", about + number(now["retrievals"]), retrieved, glossary.RETRIEVALS),
@@ -99,7 +104,7 @@ def figures(now: Totals, then: Totals, scope: Scope, as_of: datetime, share: flo
             label,
             value,
             _beside(found),
-            explained,
+            explained if found is None else glossary.with_dip(explained, dip(found)),
             colour="off" if found is None else colour(found),
             arrow=True,
         )
@@ -156,11 +161,22 @@ def listed(overview: pd.DataFrame) -> pd.DataFrame:
     return overview.head(SHOWN)
 
 
-def rows(
-    overview: pd.DataFrame, before: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope
+def told(  # noqa: PLR0917 - what the page asked
+    now: pd.DataFrame, then: pd.DataFrame, daily: pd.DataFrame, features: pd.DataFrame, scope: Scope, share: float
+) -> tuple[Sums, pd.DataFrame]:
+    """What the figures say, the sums of both windows and how shares changed; and the rows of the table."""
+    changed = changes(now, then, listed(now)["org_id"], share, scope)
+    return (totals(now), totals(then), changed.together), _rows(now, changed.each, daily, features, scope)
+
+
+def _rows(
+    overview: pd.DataFrame,
+    accepted: Mapping[str, Compared],
+    daily: pd.DataFrame,
+    features: pd.DataFrame,
+    scope: Scope,
 ) -> pd.DataFrame:
     """What the table shows: the most active organizations, and what the matrix says of each."""
-    accepted = accepted_each(overview, before)
     overview = listed(overview)
     states = _states(features)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import case, insert, select
 
 from queries import own_schema
+from queries.flags.registry import FLAGS
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -41,6 +42,15 @@ class FlagEntry:
 def spoken(column: ColumnElement[str]) -> ColumnElement[str]:
     """A stored state as pages call it."""
     return case((column == "true", "on"), (column == "false", "off"), else_="absent")
+
+
+def is_on(state: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether a stored state of the audit amounts to on: absent is whatever the flag's default is.
+
+    A change has an effect where this differs between its old state and its new one.
+    """
+    default_on = [flag.name for flag in FLAGS if flag.default == "on"]
+    return case((state == "true", True), (state == "false", False), else_=audit.c.flag.in_(default_on))
 
 
 def _entries() -> Select[Any]:

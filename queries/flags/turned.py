@@ -10,8 +10,7 @@ from sqlalchemy import Interval, and_, case, func, literal, select
 
 from queries import own_schema
 from queries.engine import AGGREGATE
-from queries.flags.entries import spoken
-from queries.flags.registry import FLAGS
+from queries.flags.entries import is_on, spoken
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select, Subquery
@@ -68,7 +67,7 @@ def _kept(scope: Scope) -> Subquery:
     In a series in which each is taken back by the next within ``BRIEF``, every two cancel out: of an odd number the
     last is kept, of an even one none. Read from the first change on, for a series may begin before the window.
     """
-    old, new = _is_on(audit.c.old_state), _is_on(audit.c.new_state)
+    old, new = is_on(audit.c.old_state), is_on(audit.c.new_state)
     effective = (
         select(
             audit.c.org_id, audit.c.id, audit.c.flag, spoken(audit.c.new_state).label("new"), audit.c.changed_at,
@@ -98,12 +97,6 @@ def _takes_back(old: ColumnElement[bool], new: ColumnElement[bool]) -> ColumnEle
 def _before(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """What the change before it, of the same flag and organization, has there."""
     return func.lag(column).over(partition_by=(audit.c.org_id, audit.c.flag), order_by=(audit.c.changed_at, audit.c.id))
-
-
-def _is_on(state: ColumnElement[str]) -> ColumnElement[bool]:
-    """Whether a stored state amounts to on: absent is whatever the flag's default is."""
-    default_on = [flag.name for flag in FLAGS if flag.default == "on"]
-    return case((state == "true", True), (state == "false", False), else_=audit.c.flag.in_(default_on))
 
 
 def _shared(column: ColumnElement[str]) -> ColumnElement[str | None]:

@@ -1,14 +1,14 @@
-"""Which change turned a flag: the last of an organization's between two moments."""
+"""Which change turned a flag: the last with an effect of an organization's between two moments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from queries import own_schema
-from queries.flags.entries import spoken
+from queries.flags.entries import is_on
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,9 +20,10 @@ audit = own_schema.flag_changes
 
 @dataclass(frozen=True)
 class TurnedBy:
-    """The last change of a flag up to a moment, if it left the flag on, or not on, as was seen from then on.
+    """The last change up to a moment that turned a flag to what was seen from then on.
 
-    One of before ``since`` is none: what was seen until then it did not turn.
+    None where a later one found the flag otherwise: then something outside turned it. One of before ``since`` is none
+    either: what was seen until then it did not turn.
     """
 
     org_id: str
@@ -32,13 +33,15 @@ class TurnedBy:
     since: datetime | None = None
 
     def statement(self) -> Select[Any]:
-        """The newest; of equals the one made last."""
+        """The newest that turned the flag, or found it otherwise than seen; of equals the one made last."""
+        old, new = is_on(audit.c.old_state), is_on(audit.c.new_state)
         mine = (audit.c.org_id == self.org_id, audit.c.flag == self.flag, audit.c.changed_at <= self.at)
         late = () if self.since is None else (audit.c.changed_at >= self.since,)
         newest = (audit.c.changed_at.desc(), audit.c.id.desc())
-        return select(audit.c.id, spoken(audit.c.new_state)).where(*mine, *late).order_by(*newest).limit(1)
+        told = or_(old != new, new != self.on)
+        return select(audit.c.id, new).where(*mine, *late, told).order_by(*newest).limit(1)
 
     def ask(self, connection: Connection) -> int | None:
         """Its id."""
         row = connection.execute(self.statement()).one_or_none()
-        return row[0] if row is not None and (row[1] == "on") == self.on else None
+        return row[0] if row is not None and row[1] == self.on else None

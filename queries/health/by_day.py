@@ -7,12 +7,13 @@ from datetime import datetime  # noqa: TC003 - frames read the rows' types as th
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from queries import schema
 from queries.drawn import counted, stands_for
 from queries.engine import AGGREGATE
 from queries.retrievals import folded
+from queries.scope import Reach
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
@@ -48,6 +49,43 @@ class EndedByDay:
             .where(both.where(table), table.c.outcome.in_(schema.OUTCOMES))
             .group_by(day)
             .order_by(day)
+        )
+
+
+@dataclass(frozen=True)
+class EndedOfSomeRow:
+    """One day of one organization, or of all the others together: sessions with an outcome, and those accepted."""
+
+    org_id: str | None
+    day: datetime
+    judged: int
+    accepted: int
+
+
+@dataclass(frozen=True)
+class EndedOfSome:
+    """Sessions per day (UTC) of the scope's own window for some organizations; ``every``: and of the others together.
+
+    The others have no organization in their rows. A day without any session has no row.
+    """
+
+    scope: Scope
+    orgs: tuple[str, ...]
+    every: bool
+    row: ClassVar[type] = EndedOfSomeRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """One pass over the sessions of the window."""
+        table = schema.sessions
+        some = Reach.of(frozenset(self.orgs)).where(table.c.org_id)
+        org, day = case((some, table.c.org_id)), func.date_trunc("day", table.c.created_at, "UTC")
+        judged = (self.scope.where(table), table.c.outcome.in_(schema.OUTCOMES))
+        return (
+            select(org, day, func.count(), func.count().filter(table.c.outcome == "accepted"))
+            .where(*judged, *(() if self.every else (some,)))
+            .group_by(org, day)
+            .order_by(org, day)
         )
 
 

@@ -157,3 +157,12 @@ class TestDip:
 
     def test_what_is_not_better_does_not(self, address: str, owner: Owner) -> None:
         assert "dip" not in self.told(address, owner, (44, 46, 48), 5)
+
+    def test_less_than_a_point_is_not_called_better(self, address: str, owner: Owner) -> None:
+        """Of 100 000 sessions 50 % and then 50.9 %: no chance, and not worth a word in the figure either."""
+        sample.add_organization(owner, "org_a")
+        for ago, accepted in ((40, 50_000), (5, 50_900)):
+            add_sessions(owner, "org_a", ago, accepted, 100_000)
+        with health(address, org="org_a") as test:
+            told = next(each.value for each in test.markdown if "30 days before" in each.value)
+        assert " Sessions accepted 50 % → 50.9 %." in told

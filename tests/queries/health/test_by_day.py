@@ -1,4 +1,4 @@
-"""The log by day of a part of it: the same retrievals, standing for as many, as Feedback Impact draws."""
+"""Days as pages take them: the log's are those of Feedback Impact, sessions are counted by hand."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from queries.health.by_day import LoggedByDay
+from queries.health.by_day import EndedByDay, EndedOfSome, LoggedByDay
 from queries.impact.measures import Measures
 from queries.impact.selection import Selection
-from queries.scope import EVERYTHING, Scope
+from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import COMPLETE_SHAPE, LogShape
 from tests import sample
 from tests.long_log import LONG, plant
+from tests.pages.test_health_fleet import add_sessions
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,3 +35,29 @@ def test_days_are_those_of_feedback_impact(store: Store, owner: Owner, shape: Lo
     expected = store.ask(Measures(Selection(WINDOW, shape=shape)))[["day", "retrievals", "complete"]]
     assert len(days)
     assert days.to_dict("records") == expected.to_dict("records")
+
+
+def test_sessions_of_some_organizations_and_of_the_others_together(store: Store, owner: Owner) -> None:
+    """Accepted of all on each day; what lies outside the window or the reach, or has no outcome, is in none."""
+    for number, org in enumerate(("org_a", "org_b", "org_c", "org_d")):
+        sample.add_organization(owner, org)
+        for ago in (0, 3, 7):
+            add_sessions(owner, org, ago, number + ago, 10)
+    owner.execute("update sessions set outcome = null where org_id = 'org_a' and id like '3/%%'")
+    owner.execute("alter table sessions drop constraint sessions_outcome_check")
+    owner.execute("insert into sessions (org_id, id, outcome, created_at) values ('org_a', 'x', 'lost', now())")
+    today, past = (sample.TODAY - timedelta(days=ago) for ago in (0, 3))
+    reach = Reach(("org_a", "org_b", "org_c"))
+    scope = Scope(reach, WINDOW.since, WINDOW.until)
+
+    def asked(*orgs: str, every: bool) -> list[tuple[str | None, object, int, int]]:
+        rows = store.ask(EndedOfSome(scope, orgs, every)).itertuples(index=False, name=None)
+        return [(org if isinstance(org, str) else None, *rest) for org, *rest in rows]
+
+    some = [("org_a", today, 10, 0), ("org_b", past, 10, 4), ("org_b", today, 10, 1)]
+    assert asked("org_a", "org_b", "org_d", every=False) == some
+    assert asked("org_a", "org_b", "org_d", every=True) == [*some, (None, past, 10, 5), (None, today, 10, 2)]
+    together = asked(every=True)
+    assert together == [(None, past, 20, 9), (None, today, 30, 3)]
+    whole = store.ask(EndedByDay(Scope(reach, past, WINDOW.until)))
+    assert whole.to_numpy().tolist()[1:] == [list(row[1:]) for row in together]
