@@ -28,6 +28,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from queries import own_schema, schema
 from queries.aggregation_runs import StandingRuns
 from queries.engine import LIST
+from queries.moments import datable
 from queries.organizations import LONGEST_NAME, in_scope, shown_name
 from queries.shape import COMPLETE_SHAPE
 
@@ -155,7 +156,7 @@ class ObservationsOf:
         table = schema.observations
         text = func.left(table.c.content, LONGEST_TEXT)
         return (
-            _found(self.scope, table, table.c.id, text, at=table.c.created_at, project=table.c.project_id)
+            _found(self.scope, table, table.c.id, text, at=datable(table.c.created_at), project=table.c.project_id)
             .where(table.c.id == self.id)
             .order_by(table.c.org_id)
         )
@@ -187,7 +188,7 @@ class TitledObservations:
                 recent.c.org_id,
                 shown_name(orgs),
                 title,
-                recent.c.created_at,
+                datable(recent.c.created_at),
                 recent.c.project_id,
             )
             .select_from(orgs.join(recent, true()))
@@ -212,7 +213,7 @@ class RetrievalsOf:
     def statement(self) -> Select[Any]:
         """One row of it per organization is enough."""
         logs = schema.retrieval_ab_logs
-        query, at = func.left(logs.c.query_text, LONGEST_TEXT), logs.c.created_at if self.dated else NEVER
+        query, at = func.left(logs.c.query_text, LONGEST_TEXT), datable(logs.c.created_at) if self.dated else NEVER
         return (
             _found(self.scope, logs, logs.c.retrieval_id, query, at=at, project=logs.c.project_id)
             .where(logs.c.retrieval_id == self.id)
@@ -240,7 +241,7 @@ class AskedRetrievals:
         named = (cast(recent.c.retrieval_id, Text), orgs.c.id, shown_name(orgs))
         begins = func.lower(query).startswith(self.words.lower(), autoescape=True)
         return (
-            select(*named, func.left(query, LONGEST_TEXT), at, func.min(recent.c.project_id))
+            select(*named, func.left(query, LONGEST_TEXT), datable(at), func.min(recent.c.project_id))
             .select_from(orgs.join(recent, true()))
             .where(
                 in_scope(self.scope),

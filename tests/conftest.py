@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import sql
 
 from queries import embedded
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.app_server import AppServer
+
+settings.register_profile("untimed", deadline=None)  # on a busy machine an example may take any time
+settings.load_profile("untimed")
 
 TEMPLATE = "template_store"
 NOW = datetime(2026, 3, 29, 12, tzinfo=UTC)  # the demo's

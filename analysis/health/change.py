@@ -85,7 +85,7 @@ Measure = Check | Service
 
 
 class Dip(NamedTuple):
-    """The lowest seven days of the window before, by their last; their share in percent, and that of the others."""
+    """The worst seven days of the window before, by their last; their share in percent, and that of the others."""
 
     last: datetime
     share: float
@@ -162,7 +162,7 @@ def _compared(measure: Measure, now: Mapping[str, float], before: Mapping[str, f
 
 def _meaning(measure: Measure, now: float, before: float, seen: tuple[Seen, Seen] | None) -> Meaning:
     change = now - before
-    if abs(change) < (SAME if measure.is_share else SAME * before):
+    if not change or abs(change) < (SAME if measure.is_share else SAME * before):
         return "same"
     if seen is not None and is_chance(seen[1], seen[0]):
         return "chance"

@@ -46,8 +46,8 @@ def seen_by_day(days: pd.DataFrame) -> dict[datetime, Seen]:
 def with_dips(found: Mapping[Whose, Compared], days: Mapping[Whose, Days], scope: Scope) -> dict[Whose, Compared]:
     """The same; what is better has the seven days but for which it is not, unless chance could have made them.
 
-    All weeks are looked at for the lowest, so that it is held against chance in as many. Where the days are not known,
-    no dip is.
+    Of all weeks the one that chance explains least, which the lowest need not be: it may have had one session. It is
+    held against chance in as many as were looked at. Where the days are not known, no dip is.
     """
     asked = {whose: each for whose, each in found.items() if whose in days and may_have_dip(each, scope)}
     if not asked:
@@ -55,11 +55,14 @@ def with_dips(found: Mapping[Whose, Compared], days: Mapping[Whose, Days], scope
     counts = _window_before([days[whose] for whose in asked], scope)
     until = np.pad(counts.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
     weeks = until[:, TOGETHER:] - until[:, :-TOGETHER]
-    first = _shares(weeks, of_none=np.inf).argmin(axis=1)
-    low = weeks[np.arange(len(asked)), first]
-    others = until[:, -1] - low
-    is_low = _shares(low, of_none=np.inf) < _shares(others, of_none=-np.inf)
-    is_low &= by_chance(np.stack((others, low), axis=1)) * weeks.shape[1] <= FALSE
+    without = until[:, -1][:, None] - weeks
+    shares = _shares(weeks, of_none=np.inf)
+    chances = by_chance(np.stack((without, weeks), axis=2)).reshape(shares.shape)
+    chances = np.where(shares < _shares(without, of_none=-np.inf), chances, np.inf)
+    first = np.lexsort((shares, chances), axis=1)[:, 0]  # of equal chances the lowest
+    rows = np.arange(len(asked))
+    low, others = weeks[rows, first], without[rows, first]
+    is_low = chances[rows, first] * weeks.shape[1] <= FALSE
     told = dict(found)
     for row, (whose, each) in enumerate(asked.items()):
         if is_low[row] and not _is_better(each, _seen(others[row])):

@@ -47,10 +47,12 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     """What got noticeably worse, with ways to it; where nothing did, that, and what too few events leave open."""
     period = window_before(scope.days)
     if all(each.before is None for each in memory.compared):
-        if memory.earlier.failed and not memory.earlier.frames:
-            left_out(period.capitalize(), next(iter(memory.earlier.failed.values())))
-            return
-        st.caption(f"Nothing was stored or logged in {period}, so no change can be told.")
+        failed = [error for name, error in memory.earlier.failed.items() if name != "steered"]  # of flags, no measure
+        if failed:
+            left_out(f"Some of {period}" if memory.earlier.frames else period.capitalize(), failed[0])
+        if memory.earlier.frames:
+            other = "else " if failed else ""
+            st.caption(f"Nothing {other}was stored or logged in {period}, so no change can be told.")
         return
     worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
     longer = LONGER.get(scope.days)

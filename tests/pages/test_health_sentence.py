@@ -80,3 +80,14 @@ def test_a_tail_to_the_worse_is_vermilion(address: str, owner: Owner) -> None:
 
 def tails(test: AppTest) -> list[str]:
     return [each["line"]["color"] for each in spec(test)["data"] if each["mode"] == "lines+markers" and each["x"]]
+
+
+def test_a_past_that_could_not_be_read_is_not_called_empty(address: str, owner: Owner) -> None:
+    """Without sessions and memories nothing is known before, and of the log not even that."""
+    sample.add_organization(owner, "org_a")
+    owner.execute("alter table retrieval_ab_logs rename column weighted_rank to weighted_place")
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        said = [each.value for each in (*test.caption, *test.warning)]
+        assert "Nothing else was stored or logged in the 30 days before, so no change can be told." in said
+        assert len([each for each in said if each.startswith("Some of the 30 days before could not be read. ")]) == 1

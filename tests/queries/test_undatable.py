@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
+from queries.anything import questions
 from queries.errors import LACKING, SENTENCES, StoreError, store_error
 from queries.health.passes import Aggregated, Passes
 from queries.impact.opened import OpenedRetrieval
@@ -64,6 +65,17 @@ class TestUndatable:
             LoggedRetrieval(SCOPE, name), OpenedRetrieval(SCOPE, name), ShownRetrievals(SCOPE, (name,))
         ):  # fmt: skip
             assert store.ask(question)["at"].tolist() == [pd.NaT]
+
+    @pytest.mark.parametrize("words", [str(RETRIEVAL), "deploys"], ids=["id", "words"])
+    def test_what_is_found_by_id_or_words_is_listed_without_its_time(
+        self, store: Store, owner: Owner, words: str
+    ) -> None:
+        owner.execute("update observations set title = 'deploys'")
+        owner.execute("update retrieval_ab_logs set query_text = 'why do deploys fail?'")
+        for kind in ("observation", "retrieval"):
+            answer = store.ask(questions(SCOPE, words)[kind])
+            assert answer["id"].tolist() == [str(RETRIEVAL)]
+            assert answer["at"].tolist() == [pd.NaT]
 
     def test_what_is_read_all_the_same_fails_as_data_of_its_own_question(self, store: Store) -> None:
         with pytest.raises(StoreError) as caught, store.reading(EVERYTHING) as connection:

@@ -18,8 +18,14 @@ def test_where_all_that_fails_integrity_fails_coverage_rows_were_lost() -> None:
 
 @pytest.mark.parametrize(
     "counts",
-    [LOGGED | {"sound": 412.0}, LOGGED | {"complete": 439.0}, {"retrievals": 439.0, "sound": 413.0}, {}],
-    ids=["some logged twice", "all logged twice", "coverage unknown", "nothing known"],
+    [
+        LOGGED | {"sound": 412.0},
+        LOGGED | {"complete": 439.0},
+        {"retrievals": 439.0, "sound": 413.0},
+        {},
+        dict.fromkeys(LOGGED, 439.0),
+    ],
+    ids=["some logged twice", "all logged twice", "coverage unknown", "nothing known", "nothing wrong"],
 )
 def test_where_another_reason_is_left_the_general_words_stay(counts: dict[str, float]) -> None:
     assert todo(MEASURES["integrity"], counts) == MEASURES["integrity"].todo

@@ -39,6 +39,8 @@ class TestMeaning:
         counts = {"tokens": 300.0, "blocks": 2.0, "never": 3.0, "settled": 9.0, "accepted": 3.0, "judged": 9.0}
         found = means(counts, counts)
         assert {found["tokens"], found["never"], found["accepted"]} == {"same"}
+        nothing_given = {"tokens": 0.0, "blocks": 2.0, "empty": 2.0}
+        assert means(nothing_given, nothing_given)["tokens"] == "same"
 
     def test_what_is_missing_is_never_a_change(self) -> None:
         found = means({"accepted": 5, "judged": 9, "complete": 5, "retrievals": 9}, {"complete": 0, "retrievals": 0})

@@ -38,12 +38,12 @@ def slowly(days: dict[datetime, Seen], now: Seen, scope: Scope) -> Dip | None:
     for first in range(len(before) - 6):
         week, rest = before[first : first + 7], before[:first] + before[first + 7 :]
         inside, outside = ((sum(each[0] for each in part), sum(each[1] for each in part)) for part in (week, rest))
-        if inside[1]:
-            weeks.append((inside[0] / inside[1], first, inside, outside))
-    share, first, inside, outside = min(weeks)
-    if not outside[1] or share >= outside[0] / outside[1]:
+        if inside[1] and outside[1] and inside[0] * outside[1] < outside[0] * inside[1]:
+            weeks.append((by_chance([(outside, inside)])[0], inside[0] / inside[1], first, outside))
+    if not weeks:
         return None
-    if by_chance([(inside, outside)])[0] * (scope.days - 6) > 0.05:
+    chance, share, first, outside = min(weeks)
+    if chance * (scope.days - 6) > 0.05:
         return None
     if now[0] / now[1] > outside[0] / outside[1] and not is_chance(now, outside):
         return None

@@ -116,6 +116,11 @@ class TestFleet:
         before: Counts = {"a": {"accepted": 80, "judged": 100}, "b": {"accepted": 51, "judged": 100}}
         assert marks(now, before) == [("a", "accepted")]
 
+    def test_what_stayed_the_same_is_not_called_unclear(self) -> None:
+        counts: Counts = {org: {"accepted": 50, "judged": 100} for org in ("a", "b")}
+        told = {each.meaning for org in compare_each(counts, counts).values() for each in org if each.seen is not None}
+        assert told == {"same"}
+
     def test_what_is_stored_needs_no_test_unless_it_was_drawn(self) -> None:
         now: Counts = {f"org_{n}": {"stale": 230.0 if n else 190.0, "kept": 1000.0} for n in range(40)}
         before: Counts = {f"org_{n}": {"stale": 190.0, "kept": 1000.0} for n in range(40)}

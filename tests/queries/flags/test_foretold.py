@@ -60,3 +60,4 @@ def test_only_boosts_that_were_switched_on_with_a_preview_and_only_their_figures
     assert told(FlagHistory(scope(org="org_a"), words="untried")) == {made["org_a", "untried"]: KEPT | {"present": 0}}
     assert told(FlagHistory(scope(org="org_a"), flag=WEIGHTING)) == {}
     assert told(FlagHistory(scope(org="org_a"), before=made["org_a", "untried"])) == {made["org_a", "on"]: KEPT}
+    assert list(told(FlagHistory(scope(org="org_a"), size=2))) == [made["org_a", "odd"], made["org_a", "untried"]]

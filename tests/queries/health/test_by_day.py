@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -61,3 +62,35 @@ def test_sessions_of_some_organizations_and_of_the_others_together(store: Store,
     assert together == [(None, past, 20, 9), (None, today, 30, 3)]
     whole = store.ask(EndedByDay(Scope(reach, past, WINDOW.until)))
     assert whole.to_numpy().tolist()[1:] == [list(row[1:]) for row in together]
+
+
+def test_sessions_that_ended_from_the_first_moment_of_the_window_before_to_the_last_of_this_one(
+    store: Store, owner: Owner
+) -> None:
+    midnight = datetime.combine(TODAY, time(), UTC)
+    first, after = midnight - timedelta(days=13), midnight + timedelta(days=1)
+    moment = timedelta(microseconds=1)
+    owner.execute("alter table sessions drop constraint sessions_outcome_check")
+    owner.execute("set time zone 'Asia/Tokyo'")
+    for org in ("org_a", "org_b"):
+        sample.add_organization(owner, org)
+        for number, (at, project, outcome) in enumerate(
+            (
+                (first - moment, "api", "accepted"),
+                (first, "api", "accepted"),
+                (first + timedelta(hours=23), "web", "rework"),
+                (after - moment, "api", "rejected"),
+                (after - moment, "api", "abandoned"),
+                (after - moment, "api", None),
+                (after, "api", "accepted"),
+            )
+        ):
+            owner.execute(
+                "insert into sessions (org_id, id, project_id, outcome, created_at) values (%s, %s, %s, %s, %s)",
+                (org, str(number), project, outcome, at),
+            )
+    for scope, times in ((WINDOW, 2), (replace(WINDOW, org="org_a"), 1), (replace(WINDOW, reach=Reach(("org_b",))), 1)):
+        found = store.ask(EndedByDay(scope)).to_numpy().tolist()
+        assert found == [[first, 2 * times, times], [midnight, times, 0]]
+    of_project = store.ask(EndedByDay(replace(WINDOW, org="org_a", project="api")))
+    assert of_project["judged"].tolist() == [1, 1]
