@@ -75,6 +75,18 @@ def last_days_address(days: int) -> dict[str, str]:
     return {} if f"{days}d" == DEFAULT_WINDOW else {"window": f"{days}d"}
 
 
+def days_holding(moment: datetime) -> int | None:
+    """The shortest window up to today that has a moment; none where no window offered goes back so far."""
+    age = (datetime.now(UTC).date() - moment.astimezone(UTC).date()).days
+    offered = (int(name.removesuffix("d")) for name in WINDOWS if name != "custom")
+    return min((days for days in offered if days > age), default=None)
+
+
+def look_at_last(days: int) -> None:
+    """Move the window to one of so many days up to today."""
+    _write("window", f"{days}d")
+
+
 def enter(org: str) -> None:
     """Move the scope into one organization."""
     _write("org", org)

@@ -90,6 +90,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "pages/shell.py": {"entry.title"},
     },
     "numbers": {
+        "controls/corroboration/shadow.py": {"days_holding(datetime.fromisoformat(before.last))"},
         "controls/drift/head.py": {"here.judged"},
         "controls/saved_views.py": {"scope.days"},
         "controls/what_if/knobs.py": {"_own_frame(): BOOST.value", "_own_frame(): LAMBDA.value"},  # among its options
@@ -132,7 +133,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_alarms(): trust.unusable", "trust.more",
         },
         "controls/overview/summary.py": {
-            "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)",
+            "_beside(): change(found).lstrip('▲▼= ').replace(DIP, SHORT_DIP)", "_share(): unclear(told)",
             "_share(): same(shown, percent(then[part], then[whole])).lstrip('= ')",
             "dip(found)", "judged.get('accepted')", "judged.get('coverage')",
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -16,8 +16,9 @@ from analysis.replay.sensitivity import SAFE
 from analysis.replay.settings import WhatIf
 from queries.engine import LIST
 from queries.flags.held import HeldOn
+from queries.replay.last_before import LastBefore
 from queries.replay.logged import id_text
-from queries.shape import keeps
+from queries.shape import keeps, log_shape
 from ranking.clusters import CountBy
 from ranking.corroboration import SCALE, corroboration_boost
 from retrieval.pipelines import BOOST_ON, read_flags
@@ -77,17 +78,22 @@ class Shadow:
         reasons = tuple((words, count) for words, count in said["reasons"])
         before = said.get("before")
         if before is not None:
-            before = Before(**{**before, "told": cls.from_json(before["told"])})
+            told = before["told"]
+            before = Before(**{**before, "told": None if told is None else cls.from_json(told)})
         return cls(**{**said, "reasons": reasons, "before": before})
 
 
 @dataclass(frozen=True)
 class Before:
-    """What was foretold of a boost that is on: the window's retrievals until the change that switched it on."""
+    """What was foretold of a boost that is on: the window's retrievals until the change that switched it on.
+
+    Where the window has none of them, ``last`` is when the last was made, if in the 90 days before the change.
+    """
 
     change: int
     switched_at: str
-    told: Shadow
+    told: Shadow | None
+    last: str | None = None
 
 
 @dataclass(frozen=True)
@@ -154,15 +160,24 @@ def shadow(store: Store, scope: Scope, disputed: Iterable[str] | None) -> Shadow
 
 
 def _before(store: Store, scope: Scope, against: Packed | None) -> Before | None:
-    """What the change that switched the boost on could know; none where the audit or the window has nothing of it."""
+    """What the change that switched the boost on could know; none where the audit has nothing of it.
+
+    It may have been made since the window: then all of the window's retrievals are those before it.
+    """
+    by_now = replace(scope, until=max(scope.until, datetime.now(UTC) + timedelta(days=1)))
     with store.reading(scope.reach, LIST, name="flags") as snapshot:
         kept = keeps(snapshot, "flag_changes")
-        change = snapshot.execute(HeldOn(scope, BOOST_ON).statement()).one_or_none() if kept else None
-    if change is None or change.next_at is not None or change.changed_at <= scope.since:
+        change = snapshot.execute(HeldOn(by_now, BOOST_ON).statement()).one_or_none() if kept else None
+    if change is None or change.next_at is not None:
         return None
-    at = change.changed_at.astimezone(UTC)
-    told = _replayed(store, replace(scope, until=at), against, on=False)
-    return Before(int(change.id), at.isoformat(), told) if told.logged else None
+    id_, at = int(change.id), change.changed_at.astimezone(UTC)
+    until = min(at, scope.until)
+    told = _replayed(store, replace(scope, until=until), against, on=False) if until > scope.since else None
+    if told is not None and told.logged:
+        return Before(id_, at.isoformat(), told)
+    with store.reading(scope.reach, LIST, name="flags") as snapshot:
+        last = LastBefore(scope, at, log_shape(snapshot)).ask(snapshot)
+    return Before(id_, at.isoformat(), None, None if last is None else last.astimezone(UTC).isoformat())
 
 
 def _replayed(store: Store, scope: Scope, disputed: Packed | None, *, on: bool) -> Shadow:

@@ -15,7 +15,7 @@ from controls.corroboration.gates import failure, measured
 from controls.corroboration.pictures import SHOWN, VERDICT, ask_verdict, close_verdict
 from controls.grid import grid
 from controls.messages import counted, number, percent
-from controls.scope import scope_address
+from controls.scope import days_holding, look_at_last, scope_address
 from ranking.corroboration import SCALE
 from retrieval.pipelines import BOOST_ON
 
@@ -33,6 +33,10 @@ EXPLAINED = {
 NEVER = (
     "The boost is on, but no replayed retrieval was made with it: it was switched on since, the platform has not taken "
     "notice, or this store does not log it. What it does is unknown until such retrievals are logged."
+)
+EARLIER = (
+    "before anything in this window was retrieved, and no replayed retrieval was made with it: the platform has not "
+    "taken notice, or this store does not log it. What it does is unknown until such retrievals are logged."
 )
 BEFORE = (
     "The boost is on for this organization. The window's retrievals until it was switched on are ranked again with the "
@@ -64,39 +68,60 @@ def _panel(live: Clustered, scope: Scope) -> None:
         return
     found = Shadow.from_json(told)
     if not found.logged:
-        st.info("No retrieval was logged in this window: the effect is unknown.", icon=":material/search_off:")
+        nothing = "No retrieval was logged in this window: the effect is unknown."
+        since = "" if found.before is None else f" The boost was switched on {_at(found.before)}."
+        st.info(f"{nothing}{since}", icon=":material/search_off:")
     elif found.on and not found.under:
-        _foretold(found)
+        _foretold(found, scope)
     else:
         passed = gates(found)
-        if found.before is not None:
-            _say_before(found.before, f"Since then {counted(found.under, 'retrieval')} made with it can be judged:")
+        if found.before is not None and found.before.told is not None:
+            _say_before(
+                found.before,
+                found.before.told,
+                f"Since then {counted(found.under, 'retrieval')} made with it can be judged:",
+            )
         if found.on:
             _say_on(passed)
         else:
             _say(verdict(passed), passed)
         _effect(found)
         _table(passed)
-    st.caption(BEFORE if found.before is not None and not found.under else EXPLAINED[found.on])
+    is_foretold = found.before is not None and found.before.told is not None and not found.under
+    st.caption(BEFORE if is_foretold else EXPLAINED[found.on])
     _ways_on(scope, found)
 
 
-def _foretold(found: Shadow) -> None:
+def _at(before: Before) -> str:
+    """When the boost was switched on."""
+    return f"{datetime.fromisoformat(before.switched_at):%-d %b %Y %H:%M} UTC"
+
+
+def _foretold(found: Shadow, scope: Scope) -> None:
     """A boost that is on and that no retrieval was made with: what was known when it was switched on still stands."""
     if found.before is None:
         st.info(NEVER, icon=":material/search_off:")
         return
-    later = found.logged - found.before.told.logged
+    told = found.before.told
+    if told is None:
+        st.info(f"The boost was switched on {_at(found.before)}, {EARLIER}", icon=":material/search_off:")
+        return
+    later = found.logged - told.logged
     since = f"{counted(later, 'retrieval')} since, none made with it" if later else "Nothing was retrieved since"
-    _say_before(found.before, f"{since}: what it really does is not known yet.")
-    _effect(found.before.told)
-    _table(gates(found.before.told))
+    is_over = datetime.fromisoformat(found.before.switched_at) >= scope.until
+    _say_before(
+        found.before,
+        told,
+        "This window ends before that." if is_over else f"{since}: what it really does is not known yet.",
+    )
+    _effect(told)
+    _table(gates(told))
 
 
-def _say_before(before: Before, since: str) -> None:
+def _say_before(before: Before, told: Shadow, since: str) -> None:
     """The verdict on the retrievals until the change, with what is known of those since."""
-    passed, at = gates(before.told), datetime.fromisoformat(before.switched_at)
-    of = f"on the {counted(before.told.logged, 'retrieval')} before it was switched on ({at:%-d %b %Y %H:%M} UTC)"
+    passed = gates(told)
+    of = f"on the {counted(told.logged, 'retrieval')} before it was switched on ({_at(before)})"
     failed = "; ".join(failure(gate) for gate in passed if gate.holds is False)
     unknown = "; ".join(gate.name for gate in passed if gate.holds is None)
     if failed:
@@ -206,6 +231,7 @@ def _ways_on(scope: Scope, found: Shadow) -> None:
                 icon=":material/history:",
                 query_params=scope_address() | {"change": str(found.before.change)},
             )
+            _longer(found.before)
         st.page_link(
             "feature_flags.py",
             label="Open the flag change to off with its preview" if on else "Open this flag change with its preview",
@@ -218,3 +244,13 @@ def _ways_on(scope: Scope, found: Shadow) -> None:
             icon=":material/tune:",
             query_params=scope_address() | {"boost": "0" if on else f"{SCALE:g}"},
         )
+
+
+def _longer(before: Before) -> None:
+    """The window up to today that holds retrievals from before the change, where this one has none of them."""
+    days = None if before.last is None else days_holding(datetime.fromisoformat(before.last))
+    if days is not None:
+        st.button(
+            f"Judge the last {days} days, with retrievals from before it", key="longer_window", type="tertiary",
+            icon=":material/date_range:", on_click=look_at_last, args=(days,),
+        )  # fmt: skip

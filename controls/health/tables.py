@@ -60,7 +60,7 @@ def table(memory: HealthAnswers) -> None:
             "check": st.column_config.TextColumn("Measure", width=135, pinned=True),
             "value": st.column_config.TextColumn("Now", width=70),
             "before": st.column_config.TextColumn("Before", width=70),
-            "change": st.column_config.TextColumn("Change", width=125),
+            "change": st.column_config.TextColumn("Change", width=145),
             "band": st.column_config.TextColumn("Band", width=115),
             "counts": st.column_config.TextColumn("Based on", width=165),
             "limits": st.column_config.TextColumn("Bands", width=235),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from analysis.health.counts import Shares
 
 SIGNS = {"good": "● in order", "watch": "◆ watch", "red": "✕ act", "unknown": "cannot be known"}
-DIP = " against a dip"
+DIP, SHORT_DIP = " against a dip", " (dip)"  # the latter where there is little room, and it is explained beside it
 MEANINGS = {"worse": " worse", "better": " better", "moved": "", "chance": ", unclear"}
 COLOURS: dict[str, Literal["red", "green"]] = {"worse": "red", "better": "green"}
 DAY = 48  # hours up to which an age is told in hours

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controls import glossary
 from controls.flags.states import organizations, override_age
-from controls.health.words import DIP, MEANINGS, change, shown
+from controls.health.words import DIP, MEANINGS, SHORT_DIP, change, shown
 from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, digits, number, percent
@@ -41,7 +41,6 @@ CHOSEN = {
     "boost": {"flag": BOOST_ON, "days": "30d"},
 }
 PER, PER_MILLE = 100, 1_000
-SHORT_DIP = " (dip)"
 OPENS = " ›"  # a cell that is a button looks like text
 ROOM = 30 * " "  # on either side: a button of a table is as wide as its words, and so the whole cell is one
 EXPLAINED = (

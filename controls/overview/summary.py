@@ -13,7 +13,7 @@ from charts.look import UP
 from controls import glossary, messages
 from controls.figures import Figure, in_a_row
 from controls.grid import grid
-from controls.health.words import change, colour, dip, same, unclear
+from controls.health.words import DIP, SHORT_DIP, change, colour, dip, same, unclear
 from controls.links import enter_column
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.overview import matrix
@@ -115,8 +115,8 @@ def figures(  # noqa: PLR0917 - what the page knows
 
 
 def _beside(found: Compared | None) -> str | None:
-    """The change of a share of which less is worse, in the words that Health has for it."""
-    return None if found is None or found.change is None else change(found).lstrip("▲▼= ")
+    """The change of a share of which less is worse, in the words that Health has for it, as short as a card."""
+    return None if found is None or found.change is None else change(found).lstrip("▲▼= ").replace(DIP, SHORT_DIP)
 
 
 def table(shown: pd.DataFrame, every: int) -> None:

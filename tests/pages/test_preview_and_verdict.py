@@ -139,3 +139,88 @@ def test_a_first_retrieval_with_the_boost_does_not_hide_the_no_go(address: str, 
         before = test.error[0].value
     assert before.startswith("No-go on the 2 retrievals before it was switched on")
     assert before.endswith("Since then 1 retrieval made with it can be judged:")
+
+
+def switched_on(owner: Owner, days: float) -> tuple[str, str]:
+    """The boost, so many days before today's midnight: the change's id, and when it was as the page tells it."""
+    at = sample.TODAY - timedelta(days=days)
+    row = owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+           values ('org_a', gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test', %s) returning id""",
+        (BOOST, at),
+    ).fetchone()
+    assert row
+    owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+    return str(row[0]), f"{at:%-d %b %Y %H:%M} UTC"
+
+
+def judged(address: str, **said: str) -> tuple[str, list[str], dict[str, str]]:
+    """What the panel says, the changes it links to, and the address that its button for another window leads to."""
+    with application(address, org="org_a", show="shadow", **said) as test:
+        test.switch_page("corroboration.py").run()
+        until(lambda: not test.run().get("progress") and bool(test.info or test.error), 60)
+        assert not test.exception
+        (told,) = (box.value for kind in (test.info, test.error, test.warning) for box in kind)
+        links = [dict(parse_qsl(link.proto.query_string)) for link in test.get("page_link")]
+        longer = {}
+        for button in test.button:
+            if button.key == "longer_window":
+                button.click().run()
+                longer = {"label": button.label, **test.query_params}
+    return told, [link["change"] for link in links if "change" in link], longer
+
+
+@pytest.mark.parametrize(
+    ("window", "days", "longer"),
+    [
+        ("7d", 6.0005, "30"),  # the last before it 6.001 days ago
+        ("7d", 20.0, "30"),  # the last before it on the first of thirty days
+        ("7d", 29.0005, "90"),
+        ("30d", 29.0005, "90"),
+        ("30d", 40.0, None),  # nothing was ever retrieved before it
+        ("90d", 95.0, None),
+    ],
+)
+def test_a_boost_switched_on_before_the_window_says_when_and_leads_to_the_change(
+    address: str, owner: Owner, window: str, days: float, longer: str | None
+) -> None:
+    change, at = switched_on(owner, days)
+    told, changes, offered = judged(address, window=window)
+    assert told.startswith(f"The boost was switched on {at}, before anything in this window was retrieved")
+    assert changes == [change]
+    if longer is None:
+        assert offered == {}
+        return
+    assert offered.pop("label") == f"Judge the last {longer} days, with retrievals from before it"
+    assert offered == {"org": "org_a", "show": "shadow", **({} if longer == "30" else {"window": f"{longer}d"})}
+    later, _, _ = judged(address, window=f"{longer}d")
+    assert "before it was switched on" in later
+
+
+def test_where_nothing_was_retrieved_in_the_window_the_change_is_still_led_to(address: str, owner: Owner) -> None:
+    owner.execute("delete from retrieval_ab_logs where created_at >= %s", (sample.TODAY - timedelta(days=6),))
+    change, at = switched_on(owner, 1.0)
+    told, changes, offered = judged(address, window="7d")
+    assert told == f"No retrieval was logged in this window: the effect is unknown. The boost was switched on {at}."
+    assert changes == [change]
+    assert "the last 30 days" in offered["label"]
+
+
+def test_a_window_that_ends_before_the_change_has_its_verdict(address: str, owner: Owner) -> None:
+    """Two retrievals, at the beginning of the sixth day ago and just before it."""
+    change, _ = switched_on(owner, 1.0)
+    first, last = (f"{sample.TODAY - timedelta(days=days):%Y-%m-%d}" for days in (9, 3))
+    told, changes, offered = judged(address, window="custom", **{"from": first, "to": last})
+    assert told.startswith("No-go on the 2 retrievals before it was switched on")
+    assert told.endswith("This window ends before that.")
+    assert changes == [change]
+    assert offered == {}
+
+
+def test_a_boost_set_outside_has_no_change_to_lead_to(address: str, owner: Owner) -> None:
+    owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
+    told, changes, offered = judged(address, window="7d")
+    assert told.startswith("The boost is on, but no replayed retrieval was made with it")
+    assert changes == []
+    assert offered == {}
