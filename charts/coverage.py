@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from charts.look import UP, finish, literal
+from charts.look import finish, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUIET = "rgba(143, 163, 173, 0.12)"
-ON_STRONG, STRONG = "#ffffff", 0.55
+STRONGEST = "rgba(27, 127, 121, 0.7)"  # so pale that the theme's own text is legible on it, in either theme
 ROW, LONGEST_LABEL = 26, 34
 WHOLE_FROM = 10  # percent from which a cell has no decimals; two digits would write 100 as 1e+02
 FEW_STEPS = 16  # up to which the figures stand in the cells
@@ -43,7 +43,7 @@ def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], to
                 z=share,
                 zmin=0,
                 zmax=most,
-                colorscale=[[0, QUIET], [1, UP]],
+                colorscale=[[0, QUIET], [1, STRONGEST]],
                 xgap=2,
                 ygap=2,
                 hoverongaps=False,
@@ -54,7 +54,7 @@ def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], to
                 ),
                 colorbar={"title": {"text": "% injected", "side": "right"}, "thickness": 10, "outlinewidth": 0},
             ),
-            *(_numbers(share, most) if len(steps) <= FEW_STEPS else ()),
+            *(_numbers(share) if len(steps) <= FEW_STEPS else ()),
         ]
     )
     finish(figure, _title(cells, steps, told), height=110 + ROW * len(names))
@@ -77,23 +77,18 @@ def _title(cells: pd.DataFrame, steps: Sequence[str], told: int) -> str:
     return f"{steps[told]}: {100 * injected / stored:.3g} % of what was stored reached an agent"
 
 
-def _numbers(share: npt.NDArray[np.float64], most: float) -> list[go.Scatter]:
-    """The share in each cell: white on strong colour, elsewhere in the theme's own."""
+def _numbers(share: npt.NDArray[np.float64]) -> list[go.Scatter]:
+    """The share in each cell."""
     cells = [(int(x), int(y), float(share[y, x])) for y, x in np.argwhere(~np.isnan(share))]
-    traces = []
-    for strong, font in ((False, None), (True, {"color": ON_STRONG})):
-        here = [cell for cell in cells if (cell[2] > STRONG * most) == strong]
-        traces.append(
-            go.Scatter(
-                x=[x for x, _, _ in here],
-                y=[y for _, y, _ in here],
-                mode="text",
-                text=[f"{value:.0f}" if value >= WHOLE_FROM else f"{value:.2g}" for _, _, value in here],
-                textfont=font,
-                hoverinfo="skip",
-            )
+    return [
+        go.Scatter(
+            x=[x for x, _, _ in cells],
+            y=[y for _, y, _ in cells],
+            mode="text",
+            text=[f"{value:.0f}" if value >= WHOLE_FROM else f"{value:.2g}" for _, _, value in cells],
+            hoverinfo="skip",
         )
-    return traces
+    ]
 
 
 def _short(name: str) -> str:

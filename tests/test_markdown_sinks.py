@@ -107,6 +107,9 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_also(): dip(accepted)", "_worse(): _also(): dip(accepted)",  # shares and a date
             "_also(): passage(accepted)", "_also(): passage(each)", "_worse(): _also(): passage(accepted)",
             "_worse(): _also(): passage(each)", "_worse(): _bold(): passage(each)", "_worse(): period", "change(each)",
+            "_no_worse(): period",  # a count of days
+            # our names of measures and kinds
+            "_untold(): dict.fromkeys((KINDS.get(name, labels[name]) for name in _not_compared(compared)))",
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",
         },
         "controls/impact/findings.py": {"about", "cell", "deepest", "top"},
@@ -133,7 +136,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_alarms(): trust.unusable", "trust.more",
         },
         "controls/overview/summary.py": {
-            "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)",
+            "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)", "_share(): points(change)",
             "_share(): same(shown, percent(then[part], then[whole])).lstrip('= ')",
             "dip(found)", "judged.get('accepted')", "judged.get('coverage')",
         },

@@ -85,7 +85,7 @@ Measure = Check | Service
 
 
 class Dip(NamedTuple):
-    """The lowest seven days of the window before, by their last; their share in percent, and that of the others."""
+    """The worst seven days of the window before, by their last; their share in percent, and that of the others."""
 
     last: datetime
     share: float

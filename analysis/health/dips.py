@@ -55,12 +55,11 @@ def with_dips(found: Mapping[Whose, Compared], days: Mapping[Whose, Days], scope
     counts = _window_before([days[whose] for whose in asked], scope)
     until = np.pad(counts.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
     weeks = until[:, TOGETHER:] - until[:, :-TOGETHER]
-    without = until[:, -1:] - weeks
+    without = until[:, -1][:, None] - weeks
     shares = _shares(weeks, of_none=np.inf)
     chances = by_chance(np.stack((without, weeks), axis=2)).reshape(shares.shape)
     chances = np.where(shares < _shares(without, of_none=-np.inf), chances, np.inf)
-    # of weeks that are as unlikely the lowest, and of those the first
-    first = np.where(chances == chances.min(axis=1, keepdims=True), shares, np.inf).argmin(axis=1)
+    first = np.lexsort((shares, chances), axis=1)[:, 0]  # of equal chances the lowest
     rows = np.arange(len(asked))
     low, others = weeks[rows, first], without[rows, first]
     is_low = chances[rows, first] * weeks.shape[1] <= FALSE

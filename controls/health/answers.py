@@ -6,6 +6,7 @@ What is lacking costs its own figure alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from analysis.health.change import WHOLE, compare
@@ -21,7 +22,7 @@ from queries.health.by_day import EndedByDay, LoggedByDay
 from queries.health.earlier import EarlierUsage, EarlierWeights
 from queries.health.logged import LogIntegrity, LostRetrievals
 from queries.health.passes import Aggregated
-from queries.health.served import Blocks, Ended, Misled
+from queries.health.served import AnySessions, Blocks, Ended, Misled
 from queries.health.stored import Duplicates, Usage, VectorGaps, Weights
 from queries.log_writers import LogHealth
 from queries.organizations import Organizations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
     from queries.shape import LogShape
 
+LONGER = {7: 30, 30: 90}  # days: what came slowly shows in a longer window
 TURNED = 3  # changes of flags that are named
 
 
@@ -111,6 +113,9 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "ended_by_day": EndedByDay(scope),
         "steered": FlagsTurned(replace(scope, since=before.since), TURNED),  # in either window
     }
+    if scope.days in LONGER:
+        whole = replace(scope, since=scope.until - timedelta(days=LONGER[scope.days]))
+        asked["longer"] = AnySessions(whole.before())
     if log.created_at:
         asked["usage"] = EarlierUsage(scope, log, stored)
     if log.retrieval_id:

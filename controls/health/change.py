@@ -11,6 +11,7 @@ from analysis.health.change import SERVICES, worst_first
 from controls.flags.why import why_on
 from controls.health import advice
 from controls.health.advice import Advice
+from controls.health.answers import LONGER
 from controls.health.steered import steered
 from controls.health.weighting import is_on
 from controls.health.words import SIGNS, change, dip, passage, shown, since
@@ -24,8 +25,17 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 Way = tuple[str, str, dict[str, str]]
-LONGER = {7: 30, 30: 90}  # days: what came slowly shows in a longer window
 NAMED = 3  # measures in the sentence; more would be a table
+# What sessions and the log are called together, where a window of them is missing; what is stored has its own names.
+KINDS = {
+    "accepted": "how sessions ended",
+    "misled": "what misled them",
+    "empty": "memory blocks",
+    "tokens": "memory blocks",
+    "coverage": "the log",
+    "integrity": "the log",
+    "lost": "the log",
+}
 # Measure: page, what its link says, and what the address says there.
 WAYS: dict[str, Way] = {
     "accepted": ("feedback_impact.py", "How sessions ended", {"part": "outcomes"}),
@@ -55,14 +65,12 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
             st.caption(f"Nothing {other}was stored or logged in {period}, so no change can be told.")
         return
     worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
-    longer = LONGER.get(scope.days)
-    back: list[Way] = [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})] if longer else []
+    back, open_ = _longer(memory, scope), _untold(memory.compared)
     if not worse:
-        said = ":orange[≈] Nothing is certain to have got worse" if unsure else ":green[●] Nothing got noticeably worse"
-        st.markdown(f"{said} than in {period}.{_also(memory.compared, unsure)}")
+        st.markdown(f"{_no_worse(memory.compared, unsure, period)}{_also(memory.compared, unsure)}{open_}")
         _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
         return
-    st.markdown(_worse(memory, worse, unsure, period))
+    st.markdown(f"{_worse(memory, worse, unsure, period)}{open_}")
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
     ways = _known(memory) | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
@@ -74,6 +82,39 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
             *_led(sorted([*worse[:NAMED], *unsure], key=lambda each: each.measure not in SERVICES), ways),
         ]
     )
+
+
+def _longer(memory: HealthAnswers, scope: Scope) -> list[Way]:
+    """The way to a longer window, where the one before that has sessions to compare with."""
+    longer, found = LONGER.get(scope.days), memory.earlier.frames.get("longer")
+    if longer is None or found is None or not found["sessions"].any():
+        return []
+    return [("health.py", f"Compare the last {longer} days", {"window": f"{longer}d"})]
+
+
+def _not_compared(compared: tuple[Compared, ...]) -> list[str]:
+    """The measures that are known in one of the windows alone."""
+    return [
+        each.measure.name
+        for each in compared
+        if each.meaning == "nothing" and not (each.now is None and each.before is None)
+    ]
+
+
+def _no_worse(compared: tuple[Compared, ...], unsure: list[Compared], period: str) -> str:
+    """That nothing got worse: good news only where sessions and the log are compared, as far as there are any."""
+    if unsure:
+        return f":orange[≈] Nothing is certain to have got worse than in {period}."
+    if any(name in KINDS for name in _not_compared(compared)):
+        return f":gray[○] What can be compared with {period} did not get noticeably worse."
+    return f":green[●] Nothing got noticeably worse than in {period}."
+
+
+def _untold(compared: tuple[Compared, ...]) -> str:
+    """What cannot be compared, each kind once."""
+    labels = {each.measure.name: each.measure.label.lower() for each in compared}
+    kinds = dict.fromkeys(KINDS.get(name, labels[name]) for name in _not_compared(compared))
+    return f" Cannot be told, for one of the two windows has too little of it: {', '.join(kinds)}." if kinds else ""
 
 
 def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str) -> str:

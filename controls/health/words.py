@@ -87,7 +87,7 @@ def change(each: Compared) -> str:
     if each.change is None:
         return "nothing to compare"
     sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
-    amount = f"{digits(100 * each.change, 2, signed=True)} pt" if each.measure.is_share else f"{each.change:+,.3g}"
+    amount = points(100 * each.change) if each.measure.is_share else f"{each.change:+,.3g}"
     # what the sentence on top would not call worse is not called so elsewhere
     is_small = each.meaning in ("worse", "better") and not each.large
     return f"{sign} {amount}{'' if is_small else MEANINGS[each.meaning] if each.dip is None else DIP}"
@@ -99,6 +99,11 @@ def dip(each: Compared) -> str | None:
         return None
     last, share, others = each.dip
     return f"against a dip: {share:.3g} % in the 7 days up to {last:%-d %b}, {others:.3g} % without it"
+
+
+def points(change: float) -> str:
+    """A change in percentage points: two digits, and none beyond a tenth, which nobody acts on."""
+    return f"{change:+.1f} pt" if abs(change) < 1 else f"{digits(change, 2, signed=True)} pt"
 
 
 def same(now: str, before: str) -> str:

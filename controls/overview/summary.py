@@ -11,9 +11,9 @@ from analysis.health.change import is_chance
 from analysis.overview import by_day, totals
 from charts.look import UP
 from controls import glossary, messages
-from controls.figures import Figure, in_a_row
+from controls.figures import WIDE, Figure, in_a_row
 from controls.grid import grid
-from controls.health.words import DIP, SHORT_DIP, change, colour, dip, same, unclear
+from controls.health.words import DIP, SHORT_DIP, change, colour, dip, points, same, unclear
 from controls.links import enter_column
 from controls.messages import MISSING, counted, digits, number, percent
 from controls.overview import matrix
@@ -110,7 +110,7 @@ def figures(  # noqa: PLR0917 - what the page knows
         )
         for label, value, found, explained in meant
     ]
-    in_a_row(figures)
+    in_a_row(figures, WIDE)
     messages.compared(then["retrievals"], scope.days, "" if is_over else f" {_so_far(as_of)}")
 
 
@@ -245,5 +245,5 @@ def _share(now: Totals, then: Totals, part: str, whole: str, share: float = WHOL
     if abs(change) < SMALLEST_CHANGE:
         return about + shown, same(shown, percent(then[part], then[whole])).lstrip("= ")
     seen, past = ((round(each[part] * share), round(each[whole] * share)) for each in (now, then))
-    told = f"{digits(change, 2, signed=True)} pt"
+    told = points(change)
     return about + shown, unclear(told) if is_chance(seen, past) else told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, and_, cast, func, select
+from sqlalchemy import BigInteger, and_, cast, exists, func, select
 
 from queries import schema
 from queries.engine import AGGREGATE
@@ -45,6 +45,27 @@ class Ended:
             .group_by(table.c.org_id)
             .order_by(table.c.org_id)
         )
+
+
+@dataclass(frozen=True)
+class AnySessionsRow:
+    """Whether there is any session."""
+
+    sessions: bool
+
+
+@dataclass(frozen=True)
+class AnySessions:
+    """Whether any session begun in the window has an outcome: the first one found is enough."""
+
+    scope: Scope
+    row: ClassVar[type] = AnySessionsRow
+    limit: ClassVar[float] = AGGREGATE
+
+    def statement(self) -> Select[Any]:
+        """One row."""
+        table = schema.sessions
+        return select(exists().where(self.scope.where(table), table.c.outcome.in_(schema.OUTCOMES)))
 
 
 @dataclass(frozen=True)

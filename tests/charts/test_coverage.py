@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from charts.coverage import FEW_STEPS, ON_STRONG, heat_map
+from charts.coverage import FEW_STEPS, heat_map
 
 STEPS = ["1 Jan", "2 Jan"]
 
@@ -31,12 +35,33 @@ def test_a_cell_is_the_share_of_what_was_stored_by_then() -> None:
     assert list(heat.customdata[0][1]) == ["api", "2 Jan", 8, 20]
 
 
-def test_the_figures_stand_in_the_cells_white_on_strong_colour() -> None:
-    """Of at most 40 %, more than 0.55 · 40 = 22 % is strong."""
-    _, weak, strong = heat_map(TWO, ["api", "web"], STEPS, 1).data
-    assert list(zip(weak.x, weak.y, weak.text, strict=True)) == [(0, 0, "10"), (1, 1, "0")]
-    assert list(zip(strong.x, strong.y, strong.text, strict=True)) == [(1, 0, "40")]
-    assert strong.textfont.color == ON_STRONG
+def test_the_figures_stand_in_the_cells() -> None:
+    _, told = heat_map(TWO, ["api", "web"], STEPS, 1).data
+    assert list(zip(told.x, told.y, told.text, strict=True)) == [(0, 0, "10"), (1, 0, "40"), (1, 1, "0")]
+
+
+def luminance(colour: tuple[float, ...]) -> float:
+    """Of WCAG 2."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_figures_are_legible_in_every_cell(theme: str) -> None:
+    """4.5 : 1 of the theme's text on the cell's colour, which lets the background through."""
+    look = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"][theme]
+    text, behind = (
+        tuple(int(look[name][at : at + 2], 16) / 255 for at in (1, 3, 5)) for name in ("textColor", "backgroundColor")
+    )
+    heat, told = heat_map(TWO, ["api", "web"], STEPS, 1).data
+    assert told.textfont.color is None
+    (none, most) = ([float(part) for part in re.findall(r"[\d.]+", colour)] for _, colour in heat.colorscale)
+    assert len(none) == len(most) == 4
+    for share in np.linspace(0, 1, 21):
+        *ink, alpha = (one + share * (other - one) for one, other in zip(none, most, strict=True))
+        cell = tuple(alpha * part / 255 + (1 - alpha) * under for part, under in zip(ink, behind, strict=True))
+        low, high = sorted((luminance(text), luminance(cell)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, share
 
 
 def test_many_columns_leave_no_room_for_figures() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.health.change import compare
-from controls.health.words import change, shown
+from controls.health.words import change, points, shown
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,11 @@ def test_of_what_is_no_share_the_difference_is_told_in_percent() -> None:
     found = next(each for each in compare(now, before) if each.measure.name == "tokens")
     assert (shown(found.measure, found.before), shown(found.measure, found.now)) == ("500", "499")
     assert change(found) == "= under 0.05 %"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [(0.059, "+0.1 pt"), (-0.94, "-0.9 pt"), (0.999, "+1.0 pt"), (-1.26, "-1.3 pt"), (11.4, "+11 pt")],
+)
+def test_points_have_two_digits_and_none_beyond_a_tenth(change: float, told: str) -> None:
+    assert points(change) == told

@@ -91,3 +91,37 @@ def test_a_past_that_could_not_be_read_is_not_called_empty(address: str, owner: 
         said = [each.value for each in (*test.caption, *test.warning)]
         assert "Nothing else was stored or logged in the 30 days before, so no change can be told." in said
         assert len([each for each in said if each.startswith("Some of the 30 days before could not be read. ")]) == 1
+
+
+def test_no_good_news_where_sessions_have_no_window_before(address: str, owner: Owner) -> None:
+    """Memories are compared and stayed as they were; sessions are all of this window."""
+    collapse(owner, 0, 100)
+    add_sessions(owner, "org_a", 5, 10, 20)
+    with health(address, org="org_a") as test:
+        said = told(test)
+    assert said.startswith(":gray[○] What can be compared with the 30 days before did not get noticeably worse.")
+    assert "Cannot be told, for one of the two windows has too little of it: how sessions ended" in said
+    assert ":green" not in said
+
+
+def test_what_got_worse_is_told_beside_what_has_no_window_before(address: str, owner: Owner) -> None:
+    collapse(owner, 8, 100)
+    add_sessions(owner, "org_a", 5, 10, 20)
+    with health(address, org="org_a") as test:
+        said = told(test)
+    assert said.startswith(":red[▼] Worse than in the 30 days before: **collapsed weights** 0 % → 8 %.")
+    assert "how sessions ended" in said
+
+
+def test_a_longer_window_is_offered_where_the_one_before_it_has_sessions(address: str, owner: Owner) -> None:
+    """90 days end today, and the 90 before them 90 days ago."""
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, "org_a", 5, 10, 20)
+    add_sessions(owner, "org_a", 89, 10, 20)
+    add_sessions(owner, "org_a", 40, 10, 20)
+    offered = "Compare the last 90 days"
+    with health(address, org="org_a") as test:
+        assert offered not in [button.label for button in test.button]
+    add_sessions(owner, "org_a", 90, 1, 1)
+    with health(address, org="org_a") as test:
+        assert offered in [button.label for button in test.button]
