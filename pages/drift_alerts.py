@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import messages, one_organization
-from controls.drift import alert, filters, head, pairs, reports, searching, trends, triage, worklist
+from controls import messages
+from controls.drift import alert, filters, head, pairs, reports, searching, siblings, standing, trends, triage, worklist
 from controls.drift import messages as drift_messages
 from controls.drift.gathering import gather
 from controls.view import view
@@ -26,8 +26,11 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     if one is None:
         drift_messages.unknown_alert()
         return
+    others = siblings.of(found, one)
+    siblings.told(found, others)
     texts = alert.statements(found, one)
     triage.panel(found, one, principal)
+    siblings.ways_to(found, others)
     alert.ways_from(one, texts)
     alert.facts(found, one)
     alert.lives(found, one)
@@ -67,6 +70,6 @@ def main(scope: Scope, principal: Principal) -> None:
 
 
 if view().scope.org is None:
-    one_organization.offer(view().scope, "Statements contradict each other inside one organization.")
+    standing.offer(view().scope)
 else:
     main(view().scope, view().principal)

@@ -1,4 +1,4 @@
-"""What a report is about: what was asked, of which data, by which programs. Never by whom or when: that is audited."""
+"""What a report is about: what was asked, of which data, by which programs; by whom and when, where that is given."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass
 from datetime import UTC, time, timedelta
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Protocol, get_args
+from typing import TYPE_CHECKING, NamedTuple, Protocol, get_args
 from urllib.parse import urlencode
 
 from analysis.drift.alerts import DECIDED, OPEN, State
@@ -51,12 +51,23 @@ class Place(Protocol):
     def until(self) -> datetime: ...  # noqa: D102
 
 
+class Taken(NamedTuple):
+    """Who asked for a file, as the audit names them, and when: for a file that is read far from the audit."""
+
+    by: str
+    at: datetime
+
+    def in_words(self) -> str:
+        """Moment and name; the name is hostile text."""
+        return f"{self.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC by {self.by}"
+
+
 @dataclass(frozen=True)
 class About:
     """The question behind a report and the state of the data that answered it; equal ones give equal files.
 
-    Severity ages by whole days, so data are as of a day; the moment of an export is the audit's. ``statements`` is
-    called after the last alert was read: only then is all the SQL known.
+    Severity ages by whole days, so data are as of a day; the moment of an export is the audit's, and an input where a
+    file names it (``taken``). ``statements`` is called after the last alert was read: only then is all the SQL known.
     """
 
     filter: AlertFilter
@@ -68,6 +79,7 @@ class About:
     permalink: str = ""
     statements: Callable[[], Iterable[Statement]] = tuple
     rankscope: str = ""
+    taken: Taken | None = None
 
     @classmethod
     def of(
@@ -77,6 +89,8 @@ class About:
         found: Found,
         statements: Callable[[], Iterable[Statement]] = tuple,
         rankscope: str = "",
+        *,
+        taken: Taken | None = None,
     ) -> About:
         """What a search in a scope is about, asked of Rankscope of a version."""
         return cls(
@@ -89,6 +103,7 @@ class About:
             permalink(place, chosen),
             statements,
             rankscope,
+            taken,
         )
 
     @property
@@ -168,8 +183,15 @@ class About:
             ("Read", f"{read}; {pairs} found at this threshold, before the other filters{unlisted}"),
             ("Measures", MEASURES),
             *([] if self.window is None else [("Injections", _days(*self.window))]),
-            ("As of", f"{self.as_of:%Y-%m-%d} (UTC)"),
+            ("As of", self.told_as_of()),
+            *([] if self.taken is None else [("Taken", self.taken.in_words())]),
         ]
+
+    def told_as_of(self) -> str:
+        """The day of the data; to the minute in a file that is of one moment anyway."""
+        if self.taken is None:
+            return f"{self.as_of:%Y-%m-%d} (UTC)"
+        return f"{self.found.as_of.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
     def checks(self) -> list[tuple[str, str]]:
         """By what someone can tell whether a report is right, after the last alert; values are hostile text."""

@@ -20,6 +20,10 @@ class Disputes:
             self.above[second] = first
             self.count -= 1
 
+    def same(self, org: str, one: str, other: str) -> bool:
+        """Whether two observations that were counted are of one dispute."""
+        return self._top((org, one)) == self._top((org, other))
+
     def _top(self, of: tuple[str, str]) -> tuple[str, str]:
         """The observation that stands for the group; the way there is halved for the next one."""
         if of not in self.above:

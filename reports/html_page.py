@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from analysis.drift.alerts import OPEN
+from analysis.drift.alerts import DECIDED
 from reports.fields import encoded
 from reports.lead import lead
 from reports.legend import LEGEND
@@ -183,7 +183,7 @@ def _line(alert: Alert, number: int) -> str:
 
 def _alert(alert: Alert, number: int) -> str:
     short = ' class="short"' if len(alert.older.content) + len(alert.newer.content) <= SHORT else ""
-    state = "open" if alert.triage.state in OPEN else "settled"
+    state = {"new": "open"}.get(alert.triage.state, "settled" if alert.triage.state in DECIDED else "seen")
     known = [*place(alert), *decision(alert)]
     told = "".join(
         f"<div><dt>{label}</dt><dd>{tenant(value, NOTE if label == 'note' else NAME)}</dd></div>"

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from analysis.drift.alerts import OPEN
+from analysis.drift.alerts import DECIDED
 from reports.about import SAME
 from reports.fields import encoded
 from reports.glyphs import BREAK, FAMILIES, on_a_line, printed
@@ -26,6 +26,7 @@ from reports.texts import (
     decision,
     digits,
     excerpt,
+    hundredths,
     origin,
     parts,
     place,
@@ -53,6 +54,8 @@ LONGEST = 2_000  # characters of one statement
 SHORT = 900  # characters of both statements that still fit on a page together
 LINE = 40  # letters that fit beside a label, however wide
 NAME, NOTE = 200, 1_000  # characters of an id or an agent, and of what someone wrote
+FOOT = 60  # characters of a name below every page
+SHADES = {"new": "severe", **dict.fromkeys(DECIDED, "settled")}  # what someone has looked at alarms nobody
 
 
 class PdfError(Exception):
@@ -138,10 +141,15 @@ def _head(about: About) -> dict[str, object]:
         "version": f"data version {_short(about.found.data_version)}",
         # an archived document has to have a date; the data's, for the clock's would make every copy another
         "date": [about.as_of.year, about.as_of.month, about.as_of.day],
-        "foot": f"Rankscope · as of {about.as_of:%Y-%m-%d} (UTC)",
+        "foot": _foot(about),
         "facts": _known(about.facts()),
         "checks": {"title": CHECKS, "known": [*map(_check, about.checks())]},
     }
+
+
+def _foot(about: About) -> str:
+    taken = "" if about.taken is None else f" · taken {_short(about.taken.in_words(), FOOT)}"
+    return f"Rankscope · as of {about.told_as_of()}{taken}"
 
 
 def _known(facts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -189,9 +197,9 @@ def _alert(alert: Alert, number: int) -> dict[str, object]:
         "severity": f"severity {digits(alert.severity)}",
         "harm": f"harm {digits(alert.harm)}",
         "state": alert.triage.state,
-        "shade": "severe" if alert.triage.state in OPEN else "settled",
+        "shade": SHADES.get(alert.triage.state, "quiet"),
         "rule": _short(alert.rule),
-        "parts": f"{parts(alert)} · shared words {digits(alert.overlap)}. {together(alert)}",
+        "parts": f"{parts(alert)} · shared words {hundredths(alert.overlap)}. {together(alert)}",
         "older": _side(alert, "older"),
         "newer": _side(alert, "newer"),
         "known": [(label, _short(value, NOTE if label == "note" else NAME)) for label, value in known],

@@ -109,6 +109,11 @@ def digits(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - where separators begin
 
 
+def hundredths(value: float) -> str:
+    """A part of one, to two digits: more of them say nothing to whoever reads."""
+    return f"{value:.2f}" if math.isfinite(value) else MISSING
+
+
 def when(moment: datetime | None) -> str:
     """A moment to the minute."""
     return MISSING if moment is None else f"{moment.isoformat(sep=' ', timespec='minutes')[:16]} UTC"
@@ -159,7 +164,7 @@ def decision(alert: Alert) -> list[tuple[str, str]]:
 
 def parts(alert: Alert) -> str:
     """Severity as its parts, and how much the statements have in common."""
-    named = [f"{PARTS.get(name, name)} {digits(value)}" for name, value in alert.parts]
+    named = [f"{PARTS.get(name, name)} {hundredths(value)}" for name, value in alert.parts]
     return " · ".join([f"Severity {digits(alert.severity)} from {named[0]}" if named else "", *named[1:]])
 
 

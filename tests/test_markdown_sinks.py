@@ -47,7 +47,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/messages.py": {"among", "labels", "more", "what", "where"},
         "controls/search.py": {"_count(): among"},
         "controls/observation/lists.py": {"labels"},
-        "controls/one_organization.py": {"reason"},
+        "controls/one_organization.py": {"beside.explained", "reason"},
         "controls/opening.py": {"what"},
         "controls/inspector/pipeline.py": {"ignored"},
         "controls/inspector/pipeline_parts.py": {"label"},

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,13 +27,12 @@ from controls.loading import may_write, store
 from controls.messages import counted
 from queries.exports import RecordExport
 from queries.recorded import recording
-from reports.about import About
+from reports.about import About, Taken
 from reports.formats import FORMATS, WRITERS
 from settings import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import datetime
 
     from typing_extensions import Buffer
 
@@ -107,13 +106,17 @@ class DriftReport:
             rows = MOST_SET if form == "pdf" else MOST_ROWS
             if len(found.fingerprints) > rows:
                 raise ReportTooLargeError(f"expected at most {rows:,} alerts, found {len(found.fingerprints):,}")
-            about = About.of(self.scope, self.filter, found, asked.asked, VERSION)
+            about = About.of(self.scope, self.filter, found, asked.asked, VERSION, taken=self._taken(form))
             # a page and a document show long statements in part; every other form holds all that both sides say
             most = None if form in EXCERPTS else MOST_BYTES
             WRITERS[form](_counted(read_alerts(store(), self.scope, found), counts, most), about, out)
         content = out.getvalue()
         self._record(form, file_name, about, counts, hashlib.sha256(content).hexdigest())
         return content
+
+    def _taken(self, form: Form) -> Taken | None:
+        """Who takes it and when, for paper; every other form is the same for whoever takes it."""
+        return Taken(self.principal.name, datetime.now(UTC)) if form == "pdf" else None
 
     def _record(self, form: Form, file_name: str, about: About, counts: Counter[str], digest: str) -> None:
         rows = dict(counts) or {self.scope.org or "": 0}

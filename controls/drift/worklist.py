@@ -69,8 +69,7 @@ def page_on_show(found: Drift) -> int:
     """The page that holds the open alert, or held it before it left the list; else the one that the address names."""
     opened = filters.opened()
     one = None if opened is None else current(found, opened)
-    named = filters.page() or 1 if one is None else _places(found, one)[0] // PAGE + 1
-    return min(named, _pages(found))
+    return min(filters.page() or 1, _pages(found)) if one is None else step_to(found, one).page
 
 
 def worklist(found: Drift) -> None:
@@ -81,7 +80,7 @@ def worklist(found: Drift) -> None:
     rows = found.listed[(page - 1) * PAGE : page * PAGE]
     texts = _texts(found, rows)
     older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
-    conflicts = [f"{_words(one, 'older')} ↔ {_words(one, 'newer')}" for one in rows]
+    conflicts = [conflict(one) for one in rows]
     fingerprints = tuple(one.fingerprint for one in rows)
     shown = pd.DataFrame(
         {
@@ -171,6 +170,11 @@ def worklist(found: Drift) -> None:
         st.pagination(pages, default=page, key=key, on_change=_turned, args=(key,))
 
 
+def step_to(found: Drift, one: Listed) -> Step:
+    """An alert and the page that holds it, or would if it were listed."""
+    return Step(one.fingerprint, min(_places(found, one)[0] // PAGE + 1, _pages(found)))
+
+
 def neighbours(found: Drift, one: Listed | None) -> tuple[Step | None, Step | None]:
     """The alerts before and after one by harm, also where it has just left the list; the first, where it is unknown."""
     before, after = (0, 0) if one is None else _places(found, one)
@@ -242,6 +246,11 @@ def _snippet(texts: dict[tuple[str, int], TextRow], one: Listed, side: str) -> s
         content = rest + content[AHEAD:] if space else partial + content[AHEAD:]
     words = " ".join(content.split())
     return "…" * bool(begin) + words + "…" * (begin + len(row.content) < row.characters)
+
+
+def conflict(one: Listed) -> str:
+    """The words of both sides that the finding rests on."""
+    return f"{_words(one, 'older')} ↔ {_words(one, 'newer')}"
 
 
 def _words(one: Listed, side: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from controls import glossary
+from controls.drift.standing import new_alerts
 from controls.flags.states import organizations, override_age
 from controls.health.words import DIP, MEANINGS, SHORT_DIP, change, shown
 from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, digits, number, percent
-from queries.drift.triage import NewAlerts
-from queries.errors import OUR_SCHEMA, StoreError
+from controls.partly import ours
 from queries.flags.history import FlagObjects, StandingChanges
 from queries.flags.registry import DEFAULT_STALE
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
@@ -61,7 +61,7 @@ def columns(orgs: Iterable[str]) -> dict[str, Any]:
 
 def cells(overview: pd.DataFrame, accepted: Mapping[str, Compared], scope: Scope) -> dict[str, list[str]]:
     """What the log, the last aggregation and the flags' audit say of each organization; "—" where they say nothing."""
-    drift, ages = _drift(scope), _override_ages(scope)
+    drift, ages = new_alerts(scope) or {}, _override_ages(scope)
     said: dict[str, list[str]] = {
         "accepted": [],
         "flips": [],
@@ -103,29 +103,11 @@ def _alerts(found: tuple[int, int] | None, observations: int) -> str:
     return f"{number(new)} new{rate}"
 
 
-def _drift(scope: Scope) -> dict[str, tuple[int, int]]:
-    """New alerts and all but those dismissed of each organization's last aggregation; none where none has finished."""
-    found = _ours(NewAlerts(scope))
-    if found is None:
-        return {}
-    return {org: (int(new), int(every)) for org, new, every in found[["org_id", "new", "alerts"]].to_numpy().tolist()}
-
-
 def _override_ages(scope: Scope) -> dict[str, str]:
     """How long the oldest override of each organization has stood, and whether one was set outside."""
-    standing = _ours(StandingChanges(scope))
+    standing = ours(StandingChanges(scope))
     if standing is None:
         return {}
     answer = load(FlagObjects(scope))
     found = organizations(answer.frames[0], standing, answer.as_of, DEFAULT_STALE)
     return {org.id: age for org in found if (age := override_age(org)) is not None}
-
-
-def _ours(question: NewAlerts | StandingChanges) -> pd.DataFrame | None:
-    """The answer, or nothing in a store where our schema is missing or may not be read."""
-    try:
-        return load(question).frames[0]
-    except StoreError as error:
-        if error.kind not in OUR_SCHEMA:
-            raise
-        return None

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+import pypdfium2
 import pytest
 
 from analysis.drift.alerts import OPEN, AlertFilter
@@ -130,6 +131,14 @@ def test_the_command_that_the_page_shows_writes_the_same_bytes(
     assert written.read_bytes() == taken
     with zipfile.ZipFile(written) as bundle:
         assert json.loads(bundle.read("manifest.json"))["versions"]["rankscope"] == VERSION
+
+
+def test_a_pdf_names_who_took_it_as_the_record_does_and_no_other_form_does(scope: Scope) -> None:
+    report = DriftReport(ANN, scope, AlertFilter(0.5), searched(scope))
+    first = pypdfium2.PdfDocument(report.content("pdf", "name"))[0].get_textpage().get_text_range()
+    assert re.search(r"Taken\s+\d{4}-\d\d-\d\d \d\d:\d\d UTC by ann\b", first)
+    for form in ("csv", "json", "jsonld", "md", "html"):
+        assert b"UTC by ann" not in report.content(form, "name")
 
 
 def test_a_text_that_changed_since_the_page_was_drawn_is_searched_anew(

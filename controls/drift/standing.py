@@ -1,0 +1,38 @@
+"""What each organization's last aggregation found, and the way from all of them into one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controls import one_organization
+from controls.messages import MISSING, number
+from controls.partly import ours
+from queries.drift.triage import NewAlerts
+
+if TYPE_CHECKING:
+    from queries.scope import Scope
+
+REASON = "Statements contradict each other inside one organization."
+EXPLAINED = (
+    "New: alerts of the last aggregation that nobody has looked at, most first. All: without those dismissed, which "
+    f"are false positives or hold on both sides. {MISSING}: no aggregation has finished."
+)
+
+
+def new_alerts(scope: Scope) -> dict[str, tuple[int, int]] | None:
+    """New alerts and all but those dismissed, by organization with a pass; nothing where our schema is missing."""
+    found = ours(NewAlerts(scope))
+    if found is None:
+        return None
+    return {org: (int(new), int(every)) for org, new, every in found[["org_id", "new", "alerts"]].to_numpy().tolist()}
+
+
+def offer(scope: Scope) -> None:
+    """The organizations by how much waits in each; by name alone where nothing can be known of it."""
+    found = new_alerts(scope)
+    if found is None:
+        one_organization.offer(scope, REASON)
+        return
+    told = {org: f"{number(new)} new · {number(every)} in all" for org, (new, every) in found.items()}
+    order = sorted(found, key=lambda org: found[org], reverse=True)
+    one_organization.offer(scope, REASON, one_organization.Beside(told, order, EXPLAINED))
