@@ -119,6 +119,12 @@ def retrievals_drawn(scope: Scope, share: float, since: datetime | None = None) 
     return select(*counted.c).where(inside, chance < counted.c.kept * CHANCES).subquery("drawn")
 
 
+def rows_of(drawn: Subquery) -> ColumnElement[bool]:
+    """The log rows of one retrieval drawn, which an index finds."""
+    logs = schema.retrieval_ab_logs
+    return and_(logs.c.org_id == drawn.c.org_id, logs.c.retrieval_id == drawn.c.retrieval_id)
+
+
 def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:
     """All rows of each retrieval drawn, looked up one retrieval at a time; of them the columns that this log has.
 
@@ -126,19 +132,16 @@ def whole_retrievals(drawn: Subquery, columns: Sequence[str]) -> FromClause:
     behind an offset.
     """
     logs = schema.retrieval_ab_logs
-    its = and_(logs.c.org_id == drawn.c.org_id, logs.c.retrieval_id == drawn.c.retrieval_id)
-    return select(*(logs.c[name] for name in columns)).where(its).offset(0).lateral("whole")
+    return select(*(logs.c[name] for name in columns)).where(rows_of(drawn)).offset(0).lateral("whole")
 
 
-def stands_for(log: FromClause, share: float) -> list[ColumnElement[Any]]:
-    """How many retrievals a drawn one stands for: the part of it that was seen over the share read; and its page.
+def stands_for(drawn: Subquery, candidates: ColumnElement[int], share: float) -> ColumnElement[Any]:
+    """How many retrievals a drawn one of so many rows stands for: the part of it that was seen over the share read.
 
     The longer a retrieval the likelier it is drawn, and the less it then stands for: the sums are true on average.
     """
-    if share >= WHOLE:
-        return []
-    part = cast(func.max(log.c.seen), Double) / func.count()
-    return [(part / share / func.max(log.c.kept)).label("stands_for"), func.min(log.c.page).label("page")]
+    part = cast(drawn.c.seen, Double) / candidates
+    return (part / share / drawn.c.kept).label("stands_for")
 
 
 def drawn(each: FromClause, share: float, only: ColumnElement[bool] | None = None) -> ColumnElement[int]:

@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 
 from queries.connections import GRACE, DeadlineConnection, PeakPool, ping_after_a_pause, remember_most
 from queries.errors import BAD_ADDRESS, NO_WRITER, StoreError, sentences, store_error, was_cut
+from queries.together import Together, rounds
 from queries.transactions import BEGIN, CHANGES, COMMIT, OPEN, SNAPSHOTS, give_back, prepared, wired
 
 if TYPE_CHECKING:
@@ -170,24 +171,26 @@ class Store:
         return _twice(lambda: self._ask(questions))
 
     def _ask(self, questions: Sequence[Question]) -> tuple[list[pd.DataFrame], datetime]:
-        """As many round trips as there are questions: the first opens the snapshot, the last ends it."""
+        """As many round trips as there are statements: the first opens the snapshot, the last ends it."""
         started = time.monotonic()
         first = questions[0]
         settings = self.reading_settings(first.scope.reach, first.limit, name=type(first).__name__)
-        answers: list[pd.DataFrame] = []
+        answers: dict[int, pd.DataFrame] = {}
         with self._lent() as (connection, raw):
-            for question in questions:
-                limit = min(question.limit, max(SNAPSHOT - (time.monotonic() - started), 0.1))
+            for places in rounds(questions):
+                asked = [questions[place] for place in places]
+                # what is asked together has the time that it would have one by one
+                limit = min(sum(one.limit for one in asked), max(SNAPSHOT - (time.monotonic() - started), 0.1))
                 raw.deadline = limit + GRACE
                 settings["statement_timeout"] = _milliseconds(limit)
                 setting = (OPEN, (json.dumps(settings),))
                 ahead = [setting] if answers else [(BEGIN, ()), setting]
-                ends = len(answers) + 1 == len(questions)
+                ends = len(answers) + len(places) == len(questions)
                 told = raw.accompany(ahead, [(COMMIT, ())] if ends else ())
-                answers.append(ask(connection, question))
+                answers |= zip(places, ask_together(connection, asked), strict=True)
                 taken: datetime = told[len(ahead) - 1].fetchall()[0][0]  # the same each time: the snapshot's
                 settings = {}
-        return answers, taken
+        return [answers[place] for place in range(len(questions))], taken
 
     def once(
         self,
@@ -229,19 +232,31 @@ def ask(connection: Connection, question: Question) -> pd.DataFrame:
     """The answer to a question inside a snapshot that is already open; one log line, never a value."""
     from queries.frames import frame  # noqa: PLC0415 - pandas takes half a second that jobs need not wait for
 
-    name = type(question).__name__
+    return frame(_rows(connection, type(question).__name__, question.statement()), question.row)
+
+
+def ask_together(connection: Connection, questions: Sequence[Question]) -> list[pd.DataFrame]:
+    """The answers to questions about the same retrievals, by one statement where they are several."""
+    if len(questions) == 1:
+        return [ask(connection, questions[0])]
+    together = Together(questions)  # type: ignore[arg-type] # what rounds puts together is
+    name = " + ".join(type(question).__name__ for question in questions)
+    return together.answers(_rows(connection, name, together.statement()))
+
+
+def _rows(connection: Connection, name: str, statement: Executable) -> list[Any]:
     started = time.perf_counter()
     rows: list[Any] | None = None
     state = "ok"
     try:
-        rows = [tuple(row) for row in connection.execute(question.statement())]
+        rows = [tuple(row) for row in connection.execute(statement)]
     except exc.DBAPIError as error:
         state = store_error(error).sqlstate or "none"
         raise
     finally:
         spent = (time.perf_counter() - started) * 1000
         log.info("query name=%s ms=%.1f rows=%s state=%s", name, spent, "-" if rows is None else len(rows), state)
-    return frame(rows, question.row)
+    return rows
 
 
 def _twice(read: Callable[[], T]) -> T:

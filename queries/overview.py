@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import and_, func, select
 
 from queries import folding, schema
-from queries.drawn import WHOLE, counted, drawn, newest_logged, stands_for, summed
+from queries.drawn import WHOLE, counted, drawn, newest_logged, summed
 from queries.engine import AGGREGATE
+from queries.ground import Ground
 from queries.organizations import in_scope, shown_name
-from queries.retrievals import at_limit, comparable, folded
+from queries.retrievals import at_limit, comparable
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, Select
+    from sqlalchemy import CTE, ColumnElement, FromClause, Select, Subquery
 
     from queries.scope import Scope
 
@@ -66,10 +67,23 @@ class Overview:
     row: ClassVar[type] = OverviewRow
     limit: ClassVar[float] = AGGREGATE
 
+    @property
+    def ground(self) -> Ground:
+        """The retrievals that it counts."""
+        return Ground(self.scope, self.shape)
+
+    def measures(self, log: Subquery) -> list[ColumnElement[Any]]:
+        """What it needs of each beside what all do."""
+        return [folding.meetings(log), *folding.block_measures(log)]
+
     def statement(self) -> Select[Any]:
         """Three aggregates joined to the organizations, each scanning its table once."""
+        return self.of(self.ground.folded(self.measures).subquery("retrieval"))
+
+    def of(self, each: FromClause) -> Select[Any]:
+        """The same of retrievals that are folded already."""
         orgs = schema.organizations
-        stored, logged, worked = self._stored(), self._logged(), self._worked()
+        stored, logged, worked = self._stored(), self._logged(each), self._worked()
         read_whole = self.shape.share(self.scope) >= WHOLE
 
         def known(table: CTE, *names: str) -> list[Any]:
@@ -108,11 +122,8 @@ class Overview:
             .cte("stored")
         )
 
-    def _logged(self) -> CTE:
-        share = self.shape.share(self.scope)
-        log = self.shape.rows(self.scope, share=share)
-        measures = (folding.meetings(log), *folding.block_measures(log), *stands_for(log, share))
-        each = folded(log, *measures).subquery("retrieval")
+    def _logged(self, each: FromClause) -> CTE:
+        share = self.ground.share
         measured = comparable(each)
         known = and_(measured, folding.has_known_block(each))
         count = partial(counted, each, share)
@@ -170,11 +181,22 @@ class DailyRetrievals:
     row: ClassVar[type] = DailyRow
     limit: ClassVar[float] = AGGREGATE
 
+    @property
+    def ground(self) -> Ground:
+        """The retrievals that it counts."""
+        return Ground(self.scope, self.shape)
+
+    def measures(self, _: Subquery) -> list[ColumnElement[Any]]:
+        """Nothing of each beside what all need."""
+        return []
+
     def statement(self) -> Select[Any]:
         """The retrievals of the scope counted by the day they happened."""
-        share = self.shape.share(self.scope)
-        log = self.shape.rows(self.scope, share=share)
-        each = folded(log, *stands_for(log, share)).subquery("retrieval")
+        return self.of(self.ground.folded().subquery("retrieval"))
+
+    def of(self, each: FromClause) -> Select[Any]:
+        """The same of retrievals that are folded already."""
+        share = self.ground.share
         day = func.date_trunc("day", each.c.at, "UTC")
         measured = comparable(each)
         count = partial(counted, each, share)

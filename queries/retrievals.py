@@ -20,16 +20,17 @@ REASONS = (*FAULTS, "unweighted")  # why a retrieval is not comparable, in the o
 
 
 def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[Any]:
-    """One row per retrieval: time, size, whether both rank columns are whole, whether feedback moved its top ``top``.
+    """One row per retrieval with what every figure needs; ``more`` are further aggregates over its rows."""
+    names = (log.c.org_id, log.c.retrieval)
+    return select(*names, *told(log, top), *more).group_by(*names)
 
-    ``more`` are further aggregates over the rows of one retrieval.
-    """
+
+def told(log: Subquery, top: int = TOP) -> list[ColumnElement[Any]]:
+    """Of a retrieval: time, size, whether both rank columns are whole, whether feedback moved its top ``top``."""
     size = func.count()
     moved = (log.c.unweighted_rank < top) != (log.c.weighted_rank < top)
     finite = and_(*(is_finite(log.c[name]) for name in ("relevance_score", "feedback_weight", "weighted_score")))
-    return select(
-        log.c.org_id,
-        log.c.retrieval,
+    return [
         func.min(log.c.at).label("at"),
         size.label("candidates"),
         and_(_is_permutation(log.c.unweighted_rank, size), _is_permutation(log.c.weighted_rank, size)).label(
@@ -39,8 +40,7 @@ def folded(log: Subquery, *more: ColumnElement[Any], top: int = TOP) -> Select[A
         func.bool_and(log.c.weighting_enabled).label("weighted"),
         func.coalesce(func.bool_or(moved), False).label("moved"),
         func.count().filter(finite.is_not(True)).label("unusable"),
-        *more,
-    ).group_by(log.c.org_id, log.c.retrieval)
+    ]
 
 
 def at_limit(each: FromClause) -> ColumnElement[bool]:

@@ -15,6 +15,7 @@ from queries.drawn import (
     lengths,
     log_length,
     retrievals_drawn,
+    rows_of,
     share_of,
     share_of_rows,
     whole_retrievals,
@@ -22,8 +23,6 @@ from queries.drawn import (
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
 
     from queries.scope import Scope
@@ -108,21 +107,19 @@ class LogShape:
         """How likely a row's retrieval was to get the order it got, where the store has a column for it."""
         return cast(literal_column("retrieval_ab_logs.propensity") if self.propensity else null(), Double)
 
-    def rows(
-        self, scope: Scope, only: str | None = None, share: float = WHOLE, since: datetime | None = None
-    ) -> Subquery:
+    def rows(self, scope: Scope, only: str | None = None, share: float = WHOLE, of: Subquery | None = None) -> Subquery:
         """The log rows of a scope, each with its retrieval and its time, whatever the store calls them.
 
         Without ``retrieval_id`` a retrieval is (session, query text), the only key that 001 offers; without
         ``created_at`` its time is its session's. ``only`` names one retrieval, found whatever the window; of a
         ``share`` of the log only the retrievals drawn are read, each whole, with how many of its rows were ``seen``;
-        ``since`` as ``retrievals_drawn`` has it.
+        ``of`` a retrieval drawn beside which this is asked, its rows alone.
         """
         logs: FromClause = schema.retrieval_ab_logs
         more: list[ColumnElement[Any]] = []
         source = logs
         if share < WHOLE:
-            drawn = retrievals_drawn(scope, share, since)
+            drawn = retrievals_drawn(scope, share)
             logs = whole_retrievals(drawn, [*DOCUMENTED_LOG_COLUMNS, *self._added()])
             source, more = drawn.join(logs, true()), [drawn.c.seen, drawn.c.kept, drawn.c.page]
         at: ColumnElement[object] = logs.c.created_at
@@ -137,7 +134,7 @@ class LogShape:
         limits = scope.where(logs, at)  # type: ignore[arg-type]
         if only is not None:
             limits = and_(scope.tenant(logs), self._named(only))
-        return (
+        found = (
             select(
                 logs.c.org_id,
                 logs.c.project_id,
@@ -159,8 +156,8 @@ class LogShape:
             )
             .select_from(source)
             .where(limits)
-            .subquery("log")
         )
+        return (found if of is None else found.where(rows_of(of)).correlate(of)).subquery("log")
 
     def _is_drawn(self, scope: Scope) -> bool:
         return scope.org is None and scope.reach.orgs is None and self.created_at

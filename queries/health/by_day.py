@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import case, func, select
 
 from queries import schema
-from queries.drawn import counted, stands_for
+from queries.drawn import counted
 from queries.engine import AGGREGATE
-from queries.retrievals import folded
+from queries.ground import Ground
 from queries.scope import Reach
 from queries.shape import COMPLETE_SHAPE, LogShape
 
@@ -109,9 +109,9 @@ class LoggedByDay:
 
     def statement(self) -> Select[Any]:
         """The retrievals of both windows, folded once."""
-        share, since = self.shape.share(self.scope), self.scope.before().since
-        log = self.shape.rows(replace(self.scope, since=since), share=share, since=since)
-        each = folded(log, *stands_for(log, share)).subquery("retrieval")
+        both = replace(self.scope, since=self.scope.before().since)
+        ground = Ground(both, self.shape)
+        each = ground.folded().subquery("retrieval")
         day = func.date_trunc("day", each.c.at, "UTC")
-        count = partial(counted, each, share)
+        count = partial(counted, each, ground.share)
         return select(day, count(), count(each.c.complete)).group_by(day).order_by(day)

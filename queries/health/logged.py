@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import BigInteger, cast, exists, func, select
 
 from queries import schema
-from queries.drawn import WHOLE, counted, drawn, newest_logged, scaled, some, stands_for
+from queries.drawn import WHOLE, counted, drawn, newest_logged, scaled, some
 from queries.engine import AGGREGATE
-from queries.retrievals import at_limit, folded, sound
+from queries.ground import Ground
+from queries.retrievals import at_limit, sound
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select, Subquery
+    from sqlalchemy import ColumnElement, Select, Subquery
 
     from queries.scope import Scope
 
@@ -54,10 +55,13 @@ class LogIntegrity:
 
     def statement(self) -> Select[Any]:
         """The log folded to retrievals, then counted."""
-        share = self.shape.share(self.scope)
-        log = self.shape.rows(self.scope, share=share)
-        moved = func.sum(cast(log.c.unweighted_rank, BigInteger) - log.c.weighted_rank)
-        each = folded(log, moved.label("balance"), *stands_for(log, share)).subquery("retrieval")
+        ground = Ground(self.scope, self.shape)
+        share = ground.share
+
+        def balance(log: Subquery) -> list[ColumnElement[Any]]:
+            return [func.sum(cast(log.c.unweighted_rank, BigInteger) - log.c.weighted_rank).label("balance")]
+
+        each = ground.folded(balance).subquery("retrieval")
         count = partial(counted, each, share)
         found = select(
             each.c.org_id,

@@ -12,12 +12,14 @@ from queries import schema
 from queries.drawn import in_all
 from queries.impact.listed import LISTED, QUERY_SHOWN
 from queries.impact.opened import MOST_CANDIDATES
-from queries.impact.selection import Selected
+from queries.impact.selection import OfEach
 from queries.organizations import shown_name
 from queries.retrievals import REASONS, comparable, first_failing, reason, sound
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, FromClause, Select, Subquery
+
+RANKS = ("unweighted_rank", "weighted_rank")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class LeftOutRow:
 
 
 @dataclass(frozen=True)
-class LeftOut(Selected):
+class LeftOut(OfEach):
     """The newest retrievals that are not comparable, faults before those made while weighting was off.
 
     ``only`` keeps one reason. Of a log too long to be folded whole they are those drawn, and ``total`` is an estimate.
@@ -58,27 +60,26 @@ class LeftOut(Selected):
         if self.only is not None and self.only not in REASONS:
             raise ValueError(f"expected one of {', '.join(REASONS)}, found {self.only!r}")
 
-    def statement(self) -> Select[Any]:
-        """The first hundred, each with how many there are in all."""
-        log = self.selection.log()
+    def measures(self, log: Subquery) -> list[ColumnElement[Any]]:
+        """Where it stands, and its ranks as far as they can be shown."""
         size = func.count()
-        told = (
+        return [
             func.min(log.c.session_id).label("session_id"),
             func.left(func.min(log.c.query_text), QUERY_SHOWN).label("query"),
             (size - func.count(log.c.observation_id.distinct())).label("surplus_rows"),
-            *(
-                case((size <= MOST_CANDIDATES, func.array_agg(log.c[name]))).label(name)
-                for name in ("unweighted_rank", "weighted_rank")
-            ),
-        )
-        each = self.selection.folded(log, *told).subquery("retrieval")
+            *(case((size <= MOST_CANDIDATES, func.array_agg(log.c[name]))).label(f"shown_{name}") for name in RANKS),
+        ]
+
+    def of(self, each: FromClause) -> Select[Any]:
+        """The first hundred, each with how many there are in all."""
         names = ("org_id", "retrieval", "at", "query", "candidates", "surplus_rows", "unusable", "session_id")
         listed = (
             select(
                 in_all(each, self.selection.share).label("total"),
                 sound(each).label("sound"),
                 reason(each).label("reason"),
-                *(each.c[name] for name in (*names, "unweighted_rank", "weighted_rank")),
+                *(each.c[name] for name in names),
+                *(each.c[f"shown_{name}"].label(name) for name in RANKS),
             )
             .where(~comparable(each) if self.only is None else first_failing(each)[self.only])
             .order_by(sound(each), each.c.at.desc(), each.c.retrieval, each.c.org_id)

@@ -15,7 +15,7 @@ from queries.impact.selection import Selected
 from queries.retrievals import at_limit, comparable, first_failing, sound
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import ColumnElement, Select, Subquery
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,13 @@ class Measures(Selected):
     def statement(self) -> Select[Any]:
         """The retrievals of both windows, folded once and summed by day."""
         chosen, share = self.selection, self.selection.share
-        log = folding.with_inversions(chosen.log(with_before=True))
         parts = (folding.order_measures, folding.block_measures, folding.spread_measures)
-        each = chosen.folded(log, *(measure for part in parts for measure in part(log))).subquery("retrieval")
+
+        def measures(log: Subquery) -> list[ColumnElement[Any]]:
+            return [measure for part in parts for measure in part(log)]
+
+        both = chosen.folded(measures, with_before=True, rows=folding.with_inversions)
+        each = both.subquery("retrieval")
         day = func.date_trunc("day", each.c.at, "UTC")
         tau, dominance = folding.kendall_tau_b(each), folding.weight_dominance(each)
         whole, able, left_out = sound(each), comparable(each), first_failing(each)

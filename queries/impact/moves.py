@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, Integer, and_, case, cast, column, func, or_, select, true
+from sqlalchemy import ARRAY, BigInteger, Double, Integer, and_, case, cast, column, func, or_, select, true
 
 from queries import schema
-from queries.drawn import WHOLE, counted
-from queries.impact.selection import Selected
+from queries.drawn import counted
+from queries.impact.selection import OfEach
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select, Subquery
+    from sqlalchemy import ColumnElement, FromClause, Select, Subquery
+    from sqlalchemy.types import TypeEngine
 
-    from queries.impact.selection import Selection
 
-
+RANKS = ("unweighted_rank", "weighted_rank")
 WEIGHT_BINS = 20
 MOST_CELLS = 30_000  # a pool of 20 has at most 20 · 20 ranks, 21 weights and 3 answers to who was injected
 MOVERS = 8  # each way
@@ -25,19 +25,21 @@ TEXT_SHOWN = 300
 WEIGHTS_SHOWN = 40
 
 
-def candidates(selection: Selection, *names: str) -> Subquery:
+def arrays(log: Subquery, *names: str) -> list[ColumnElement[Any]]:
+    """Both ranks and the named columns of all rows of a retrieval."""
+    return [func.array_agg(log.c[name], type_=ARRAY(_type(name))).label(f"all_{name}") for name in (*RANKS, *names)]
+
+
+def candidates(each: FromClause, *names: str) -> Subquery:
     """Both ranks and the named columns of the log rows of comparable retrievals alone.
 
     Folded into arrays and unfolded again: to join the log with its own fold, whose size Postgres cannot guess, it once
     chose nested loops that took ten times as long.
     """
-    log = selection.log()
-    names = ("unweighted_rank", "weighted_rank", *names)
-    arrays = [func.array_agg(log.c[name]).label(name) for name in names]
-    each = selection.folded(log, *arrays).subquery("retrieval")
-    typed = [column(name, log.c[name].type) for name in names]
-    row = func.unnest(*(each.c[name] for name in names)).table_valued(*typed, name="row").render_derived()
-    drawn = [each.c.stands_for] if selection.share < WHOLE else []
+    names = (*RANKS, *names)
+    typed = [column(name, _type(name)) for name in names]
+    row = func.unnest(*(each.c[f"all_{name}"] for name in names)).table_valued(*typed, name="row").render_derived()
+    drawn = [each.c.stands_for] if "stands_for" in each.c else []
     return (
         select(each.c.org_id, *drawn, *(row.c[name] for name in names))
         .select_from(each.join(row, true()))
@@ -61,20 +63,24 @@ class MovesRow:
 
 
 @dataclass(frozen=True)
-class Moves(Selected):
+class Moves(OfEach):
     """Every candidate of the comparable retrievals, counted by ranks, weight and injection."""
 
     row: ClassVar[type] = MovesRow
 
-    def statement(self) -> Select[Any]:
+    def measures(self, log: Subquery) -> list[ColumnElement[Any]]:
+        """Its rows."""
+        return arrays(log, "feedback_weight", "injected")
+
+    def of(self, each: FromClause) -> Select[Any]:
         """One pass, grouped by all that the heat map and the two histograms need."""
-        row = candidates(self.selection, "feedback_weight", "injected")
+        row = candidates(each, "feedback_weight", "injected")
         weight = row.c.feedback_weight
         inside = cast(func.floor(weight * WEIGHT_BINS), Integer)
         weight_bin = case((and_(weight >= 0, weight <= 1), inside))
         keys = (row.c.unweighted_rank, row.c.weighted_rank, weight_bin, row.c.injected)
         number = counted(row, self.selection.share)
-        return select(*keys, number).group_by(*keys).order_by(number.desc(), *keys[:2]).limit(MOST_CELLS)
+        return select(*keys, number).group_by(*keys).order_by(number.desc(), *keys).limit(MOST_CELLS)
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ class MoverRow:
 
 
 @dataclass(frozen=True)
-class Movers(Selected):
+class Movers(OfEach):
     """The observations that feedback moved up most, and those it moved down most, by places summed over retrievals.
 
     Of a log too long to be folded whole, over the retrievals drawn: what one observation did elsewhere they cannot say.
@@ -101,9 +107,13 @@ class Movers(Selected):
 
     row: ClassVar[type] = MoverRow
 
-    def statement(self) -> Select[Any]:
+    def measures(self, log: Subquery) -> list[ColumnElement[Any]]:
+        """Its rows."""
+        return arrays(log, "observation_id")
+
+    def of(self, each: FromClause) -> Select[Any]:
         """The eight most moved each way, with the start of their text; a deleted one has none."""
-        moved = self._moved()
+        moved = self._moved(each)
         texts, steps = schema.observations, schema.observation_weight_history
         its_text = and_(texts.c.org_id == moved.c.org_id, texts.c.id == moved.c.observation_id)
         latest = (
@@ -125,7 +135,7 @@ class Movers(Selected):
                 moved.c.down,
                 func.left(texts.c.content, TEXT_SHOWN),
                 texts.c.weight,
-                func.array(history),
+                func.array(history, type_=ARRAY(Double)),
             )
             .select_from(moved.outerjoin(texts, its_text))
             .where(
@@ -134,8 +144,8 @@ class Movers(Selected):
             .order_by(moved.c.places.desc(), moved.c.observation_id)
         )
 
-    def _moved(self) -> Subquery:
-        row = candidates(self.selection, "observation_id")
+    def _moved(self, each: FromClause) -> Subquery:
+        row = candidates(each, "observation_id")
         delta = cast(row.c.unweighted_rank, BigInteger) - row.c.weighted_rank
         places = func.sum(delta)
         ties = (row.c.org_id, row.c.observation_id)
@@ -152,3 +162,7 @@ class Movers(Selected):
             .group_by(*ties)
             .subquery("moved")
         )
+
+
+def _type(name: str) -> TypeEngine[Any]:
+    return schema.retrieval_ab_logs.c[name].type

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import func, select
 
 from queries import folding, schema
-from queries.impact.selection import Selected
+from queries.impact.selection import OfEach
 from queries.retrievals import comparable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, FromClause, Select, Subquery
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class SessionOutcomeRow:
 
 
 @dataclass(frozen=True)
-class SessionOutcomes(Selected):
+class SessionOutcomes(OfEach):
     """Sessions with a comparable retrieval whose block is known, counted by changed block and outcome.
 
     Of a log too long to be folded whole, those with such a retrieval among the drawn, and by these alone.
@@ -33,11 +33,12 @@ class SessionOutcomes(Selected):
 
     row: ClassVar[type] = SessionOutcomeRow
 
-    def statement(self) -> Select[Any]:
+    def measures(self, log: Subquery) -> list[ColumnElement[Any]]:
+        """Its session and its block."""
+        return [func.min(log.c.session_id).label("session_id"), *folding.block_measures(log)]
+
+    def of(self, each: FromClause) -> Select[Any]:
         """A session counts once however often it retrieved: its retrievals share one outcome."""
-        log = self.selection.log()
-        in_session = func.min(log.c.session_id).label("session_id")
-        each = self.selection.folded(log, in_session, *folding.block_measures(log)).subquery("retrieval")
         changed = func.bool_or(folding.block_changed(each)).label("changed")
         met = (
             select(each.c.org_id, each.c.session_id, changed)

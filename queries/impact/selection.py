@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from sqlalchemy import func, literal, select, union_all
 
 from queries import schema
-from queries.drawn import newest_logged, stands_for
+from queries.drawn import newest_logged
 from queries.engine import AGGREGATE, LIST
+from queries.ground import Ground
 from queries.organizations import in_scope
-from queries.retrievals import TOP, folded
+from queries.retrievals import TOP
 from queries.shape import COMPLETE_SHAPE, LogShape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import ColumnElement, FromClause, Select, Subquery
 
+    from queries.ground import Measures
     from queries.scope import Scope
 
 NO_OUTCOME = "none"
@@ -78,19 +82,31 @@ class Selection:
         """The share of the log that figures are drawn from."""
         return self.shape.share(self.scope)
 
-    def log(self, *, with_before: bool = False) -> Subquery:
-        """The log rows of these retrievals, also those of the window before; of a long log the same ones either way."""
-        since = self.scope.before().since
-        scope = replace(self.scope, since=since) if with_before else self.scope
-        return self.filters.rows(self.shape.rows(scope, share=self.share, since=since))
+    def folded(
+        self, measures: Measures, *, with_before: bool = False, rows: Callable[[Subquery], Subquery] | None = None
+    ) -> Select[Any]:
+        """One row per retrieval with further ``measures``; also those of the window before, of a long log the same.
 
-    def folded(self, log: Subquery, *more: ColumnElement[Any]) -> Select[Any]:
-        """One row per retrieval with further aggregates; weighting is a retrieval's, so it is compared afterwards."""
-        each = folded(log, *more, *stands_for(log, self.share), top=self.top)
-        weighted = func.coalesce(func.bool_and(log.c.weighting_enabled), False)
+        ``rows`` as a ground has it.
+        """
+        since = self.scope.before().since
+        ground = Ground(replace(self.scope, since=since) if with_before else self.scope, self.shape, since)
+
+        def chosen(log: Subquery) -> Subquery:
+            return self.filters.rows(log) if rows is None else rows(self.filters.rows(log))
+
+        return ground.folded(measures, rows=chosen, having=self._weighting(), top=self.top)
+
+    def _weighting(self) -> Callable[[Subquery], ColumnElement[bool]] | None:
+        """Weighting is a retrieval's, so it is compared once that is folded."""
         if self.filters.weighting is None:
-            return each
-        return each.having(weighted if self.filters.weighting == "on" else ~weighted)
+            return None
+
+        def asked(log: Subquery) -> ColumnElement[bool]:
+            weighted = func.coalesce(func.bool_and(log.c.weighting_enabled), False)
+            return weighted if self.filters.weighting == "on" else ~weighted
+
+        return asked
 
 
 @dataclass(frozen=True)
@@ -104,6 +120,27 @@ class Selected:
     def scope(self) -> Scope:
         """What the question is asked of."""
         return self.selection.scope
+
+
+class OfEach(Selected):
+    """A question about the retrievals of the window one by one: several of them need these folded only once."""
+
+    @property
+    def ground(self) -> Selection:
+        """The retrievals that it is about."""
+        return self.selection
+
+    def measures(self, log: Subquery) -> list[ColumnElement[Any]]:
+        """What it needs of each beside what all do."""
+        raise NotImplementedError
+
+    def of(self, each: FromClause) -> Select[Any]:
+        """What it says of retrievals that are folded already."""
+        raise NotImplementedError
+
+    def statement(self) -> Select[Any]:
+        """The same, of retrievals folded for it alone."""
+        return self.of(self.ground.folded(self.measures).subquery("retrieval"))
 
 
 @dataclass(frozen=True)

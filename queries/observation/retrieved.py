@@ -132,24 +132,33 @@ class Retrievals:
 
     def statement(self) -> Select[Any]:
         """One row more than a page holds, where there are more: by that a reader knows."""
-        each, sessions = retrievals_of(self.scope, self.id, self.shape), schema.sessions
-        asked = select(
-            each.c.retrieval,
-            each.c.at,
-            each.c.session_id,
-            sessions.c.outcome,
-            func.left(each.c.query_text, LONGEST_QUERY),
-            each.c.unweighted_rank,
-            each.c.weighted_rank,
-            each.c.injected,
-            each.c.weighted,
-        ).select_from(each.outerjoin(sessions, _its_session(each, self.scope)))
+        page, sessions = self._page(), schema.sessions
+        return (
+            select(
+                page.c.retrieval,
+                page.c.at,
+                page.c.session_id,
+                sessions.c.outcome,
+                func.left(page.c.query_text, LONGEST_QUERY),
+                page.c.unweighted_rank,
+                page.c.weighted_rank,
+                page.c.injected,
+                page.c.weighted,
+            )
+            .select_from(page.outerjoin(sessions, _its_session(page, self.scope)))
+            .order_by(page.c.at.desc(), page.c.retrieval.desc())
+        )
+
+    def _page(self) -> CTE:
+        """The page is cut before sessions are looked up: those of every retrieval took as long as all the rest."""
+        each = retrievals_of(self.scope, self.id, self.shape)
+        asked = select(*each.c)
         if self.below is not None:
             at, retrieval = self.below
             asked = asked.where(
                 tuple_(each.c.at, each.c.retrieval) < tuple_(literal(at, schema.MOMENT), literal(retrieval, Text))
             )
-        return asked.order_by(each.c.at.desc(), each.c.retrieval.desc()).limit(PAGE + 1)
+        return asked.order_by(each.c.at.desc(), each.c.retrieval.desc()).limit(PAGE + 1).cte("page")
 
 
 @dataclass(frozen=True)

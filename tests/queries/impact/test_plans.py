@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
 from queries.impact.left_out import LeftOut
 from queries.impact.listed import LISTED, ListedRetrievals
 from queries.impact.selection import Newest, Selection
+from queries.observation.retrieved import PAGE, Retrievals
 from queries.scope import EVERYTHING, Scope
 from tests import sample
 from tests.long_log import plant
@@ -59,3 +62,12 @@ def test_sessions_are_looked_up_for_what_is_listed_alone(store: Store, question:
     assert found["total"][0] > len(found) == LISTED
     ((looks, _),) = scans(store, question, "sessions")
     assert 0 < looks <= LISTED
+
+
+def test_sessions_are_looked_up_for_a_page_of_one_memorys_retrievals_alone(store: Store, owner: Owner) -> None:
+    memory = UUID(int=7)
+    owner.execute("update retrieval_ab_logs set observation_id = %s where unweighted_rank = 0", (memory,))
+    question = Retrievals(replace(WINDOW, org="org_a"), memory)
+    assert len(store.ask(question)) == PAGE + 1
+    ((looks, _),) = scans(store, question, "sessions")
+    assert 0 < looks <= PAGE + 1
