@@ -22,7 +22,7 @@ DAY = 24 * 3600
 class Cell:
     """One flag of one organization; ``days`` since this dashboard last changed it, none if it never did.
 
-    ``restored`` is when this dashboard took back a change of its own, and left again what was set outside.
+    ``restored`` is when this dashboard took back a change of its own, and left again what other software had set.
     """
 
     state: State
@@ -68,7 +68,8 @@ def organizations(
     """Every organization with its flags joined to their last audited changes.
 
     An override is stale once it has stood for longer than so many days. One that differs from what the audit says
-    last, or that the audit has never heard of, was set outside this dashboard; so was one that a revert restored.
+    last, or that the audit has never heard of, was set outside this dashboard; what a revert restored is audited again,
+    and has stood since then at least.
     """
     audited = {(row.org_id, row.flag): row for row in standing}
     found = []
@@ -91,9 +92,9 @@ def _cell(state: State, last: StandingRow | None, now: datetime, stale_days: int
     days = int((now - last.changed_at).total_seconds() // DAY)
     if last.new != state:
         return Cell(state, days, outside=True)
-    if last.outside:
-        return Cell(state, days, last.reason, last.actor, outside=True, restored=last.changed_at)
-    return Cell(state, days, last.reason, last.actor, stale=state != "absent" and days > stale_days)
+    stale = state != "absent" and days > stale_days
+    restored = last.changed_at if last.restored else None
+    return Cell(state, days, last.reason, last.actor, stale=stale, restored=restored)
 
 
 def stale_overrides(found: Iterable[Organization]) -> list[tuple[Organization, str, Cell]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 MANY = 12  # organizations that buttons can still offer
-WIDTH = 170  # pixels of what stands beside a name
+WIDTH, NAME = 150, 280  # pixels of what stands beside a name and of the name, in a line in a window of 900
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def offer(scope: Scope, reason: str, beside: Beside | None = None) -> None:
             st.button("Choose", key=f"enter_{place}", on_click=enter, args=(org,))
             if beside is not None:
                 st.text(beside.told.get(org, MISSING), width=WIDTH)
-            st.text(marked(name), width="content" if beside is None else "stretch")
+            st.text(marked(name), width="content" if beside is None else NAME)
     if len(found) > MANY:
         by = "by name" if beside is None else "in this order"
         st.caption(f"The first {MANY} of {number(len(found))} {by}; the sidebar's list has them all.")

@@ -13,7 +13,7 @@ from controls.address import not_understood, said, say
 from controls.choosing import follow
 from controls.figures import Figure, cards
 from controls.flags import messages as flag_messages
-from controls.flags.confirm import Staged, confirm, show_outcomes
+from controls.flags.confirm import FLAG, Staged, confirm, show_outcomes
 from controls.flags.preview import previews, show_previews
 from controls.flags.states import stale_overrides, table
 from controls.grid import WRAPPED, grid
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 MOST = 25  # organizations of one change: each is previewed, confirmed by name and reported
 WINDOWS = ("7d", "30d")
 LONGEST_STALE = range(1, 3651)
-FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
 NEW = Knob(
     "state", "New state", STATES, "", glossary.FLAG_STATES
 )  # none is proposed; not "to", which is the last day of a window

@@ -12,9 +12,10 @@ from controls import glossary, messages
 from controls.address import say
 from controls.as_operator import MADE, change_as_operator, show_outcome
 from controls.flags.preview import in_a_line, judge
+from controls.knobs import Knob
 from controls.loading import store
 from queries.flags.change import LONGEST_REASON, SetFlag, is_outside
-from queries.flags.registry import known_flag
+from queries.flags.registry import NAMES, known_flag
 from queries.once import Outcome, settle
 from queries.scope import Reach, is_storable, marked
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from queries.flags.registry import State
 
 SOURCE = "feature_flags/1"
-SENT, TOLD, NOBODY = "flag_changes_sent", "flag_changes_told", "nobody"
+SENT, TOLD, REVERTED, NOBODY = "flag_changes_sent", "flag_changes_told", "flag_change_reverted", "nobody"
+FLAG = Knob("flag", "Flag", NAMES, NAMES[0])
 PATIENCE = 10.0  # seconds a run waits for changes that another one makes
 FEW, LIST_HEIGHT = 4, 320
 
@@ -127,8 +129,23 @@ def confirm(staged: list[Staged], days: int) -> None:
     if all(told.kind in MADE for told in made.outcomes):
         say(state=None)  # nothing is proposed any more
         if staged[0].reverts_id is not None and (entry := made.outcomes[0].entry) is not None:
-            say(change=str(entry.id))  # the one that stands, in the place of the one it took back
+            # the one that stands, in the place of the one it took back; its record tells what became of it
+            say(change=str(entry.id), **FLAG.spoken(staged[0].flag))
+            _seen()
+            st.session_state[REVERTED] = made.outcomes[0]
     st.rerun()
+
+
+def show_revert(number: int) -> None:
+    """What became of a revert, in the record of the change that it made."""
+    told: Outcome[FlagEntry] | None = st.session_state.get(REVERTED)
+    if told is not None and told.entry is not None and told.entry.id == number:
+        show_outcome(told)
+
+
+def forget_revert() -> None:
+    """Tell it no longer."""
+    st.session_state.pop(REVERTED, None)
 
 
 def _start(staged: list[Staged]) -> str:

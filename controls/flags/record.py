@@ -13,8 +13,9 @@ import streamlit as st
 from controls import messages
 from controls.corroboration.gates import failure
 from controls.flags import messages as flag_messages
-from controls.flags.confirm import Staged, confirm
+from controls.flags.confirm import Staged, confirm, forget_revert, show_revert
 from controls.flags.preview import foresee, gates_told, in_figures, last_days, untried
+from controls.flags.since import outcomes_address
 from controls.grid import grid
 from controls.loading import ask_now, may_write, realised_flips
 from queries.errors import StoreError
@@ -49,7 +50,10 @@ def show(view: View, number: int | None, close: Callable[[], None]) -> None:
         changing = view.principal.may("operator") and may_write()
         if changing and newest and st.button("Revert this change", key="revert", icon=":material/undo:"):
             _revert(view, entry)
-        st.button("Close", key="close_change", type="tertiary", icon=":material/close:", on_click=close)
+        st.button(
+            "Close", key="close_change", type="tertiary", icon=":material/close:", on_click=_closed, args=(close,)
+        )
+    show_revert(int(entry["id"]))
     st.text(
         marked(
             f"{entry['name']} · {entry['org_id']}\n{entry['flag']}: {entry['old']} → {entry['new']}\n"
@@ -70,6 +74,11 @@ def note(reverts: Any, reverted_by: Any) -> str:  # noqa: ANN401 - a number or a
     """Which change it took back, and which took it back, in few words."""
     said = [] if pd.isna(reverts) else [f"reverts {reverts}"]
     return ", ".join([*said, *([] if pd.isna(reverted_by) else [f"reverted by {reverted_by}"])])
+
+
+def _closed(close: Callable[[], None]) -> None:
+    forget_revert()
+    close()
 
 
 def _entry(view: View, number: int) -> dict[str, Any] | None:
@@ -137,12 +146,23 @@ def _predicted_and_realised(view: View, entry: dict[str, Any], predicted: Mappin
     if came is not None and came.retrievals:
         obeyed = messages.percent(came.obeyed, came.retrievals)
         st.caption(f"{obeyed} of the retrievals since were logged under the new state.")
+        _outcomes(entry)
     elif came is not None and entry["next_at"] is None:
         st.caption("Collecting data: no retrieval that can be replayed was logged since the change.")
     elif came is not None:
         st.caption(
             f"It held for {messages.lasting(until - since)}; no retrieval that can be replayed was logged meanwhile."
         )
+
+
+def _outcomes(entry: dict[str, Any]) -> None:
+    """The way to what sessions did, where What-if has a before and an after."""
+    next_at = None if entry["next_at"] is None else entry["next_at"].to_pydatetime()
+    if said := outcomes_address(entry, entry["changed_at"].to_pydatetime(), next_at):
+        st.page_link(
+            "what_if.py", label="What sessions did since, against before", icon=":material/compare_arrows:",
+            query_params=said,
+        )  # fmt: skip
 
 
 def _table(rows: list[dict[str, str]]) -> None:

@@ -33,10 +33,11 @@ def organizations(objects: pd.DataFrame, standing: pd.DataFrame, now: datetime, 
 def in_words(cell: Cell, flag: KnownFlag) -> str:
     """The state, what it amounts to, and what is odd about it."""
     said = f"{SIGNS[cell.state]} {cell.state}: {flag.effect(cell.state)}"
-    if cell.restored is not None:
-        return f"{said} · set outside, restored by {cell.actor} on {cell.restored:%-d %b %Y}"
     if cell.outside:
         return f"{said} · set outside"
+    if cell.restored is not None:
+        said = f"{said} · restored by {cell.actor} on {cell.restored:%-d %b %Y}"
+        return f"{said} · stale, {cell.days} d" if cell.stale else said
     if cell.state == "absent" or cell.days is None:
         return said
     return f"{said} · stale, {cell.days} d" if cell.stale else f"{said} · {cell.days} d"

@@ -86,7 +86,7 @@ WEIGHTING_NOW = f"On unless {pipelines.WEIGHTING_OFF} is true."
 BOOST_NOW = f"Corroboration boost: off unless {pipelines.BOOST_ON} is true."
 OVERRIDE_AGE = (
     f"For how long the oldest flag that was set here has stood. Stale: for longer than {DEFAULT_STALE} days. "
-    "Set outside: the audit has no entry for it, or knows another state, or a revert restored it."
+    "Set outside: other software set it, and the audit has no entry for it or knows another state."
 )
 SESSIONS_WITH = {
     "without_rework": "Share of sessions with an outcome that were not sent to rework; rejected ones are among them.",
@@ -244,7 +244,7 @@ RESOLVE = (
 ORGANIZATIONS = "Organizations in this scope."
 OVERRIDES = "Known flags that are set to on or off."
 STALE = "An override counts as stale once it has stood for more than so many days since it was last changed here."
-SET_OUTSIDE = "Other software set it: it is not what the audit says last, or a revert restored it from here."
+SET_OUTSIDE = "Other software set it: it is not what the audit says last. What a revert restored is not counted here."
 UNREADABLE = "Not a valid flag object; never overwritten."
 REASON = "Kept in the audit for good, with your name, the time and the preview's figures."
 TOO_LONG_TO_SET = "Too many for the page: use the command below."

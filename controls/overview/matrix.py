@@ -47,7 +47,8 @@ EXPLAINED = (
     "A click on a cell with a › opens the page behind it. Accepted: against the window before, ≈ where it "
     "is unclear: among so many organizations it may be chance, (dip) where it is better only than one bad week. Drift: "
     "alerts nobody has looked at, then all per 1 000 observations (‰) but for those dismissed: false positives, and "
-    "where both hold. Set outside: a flag that other software set. Outcomes: accepted / rework / rejected, in percent."
+    "where both hold. Set outside: a flag that other software set and the audit does not know. Outcomes: accepted / "
+    "rework / rejected, in percent."
 )
 
 

@@ -171,7 +171,7 @@ class OpenedChange:
 
 @dataclass(frozen=True)
 class StandingRow:
-    """The newest change of one flag of one organization; ``outside`` where it restored what was set outside."""
+    """The newest change of one flag of one organization; ``restored`` where it left again what was set outside."""
 
     org_id: str
     flag: str
@@ -180,7 +180,7 @@ class StandingRow:
     reason: str
     actor: str
     changed_at: datetime
-    outside: bool = False
+    restored: bool = False
 
 
 @dataclass(frozen=True)

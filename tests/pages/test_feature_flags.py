@@ -93,7 +93,7 @@ class TestChange:
         for flag, ways in ((BOOST, 2), (WEIGHTING, 0)):  # below the preview and in the last step
             with application(address, target="org_a", flag=flag, state="on") as test:
                 opened(test).button(key="review").click().run()
-                found = [link.proto.query_string for link in test.get("page_link") if "go or no-go" in link.proto.label]
+                found = [link.proto.query_string for link in test.get("page_link") if "Go or no-go" in link.proto.label]
             assert found == ["org=org_a&show=shadow&window=7d"] * ways  # the days of the preview
 
     def test_many_are_previewed_by_the_worker_as_one_is_by_the_page(self, address: str, owner: Owner) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -133,3 +135,47 @@ class TestARevert:
             opened(test)
         assert list(record(test).index) == ["Realised"]
         assert "Predicted: unknown" in said(test)
+
+
+class TestWhatSessionsDidSince:
+    """A link to What-if's outcomes, whose window holds the change; What-if looks 90 days back from its end."""
+
+    def ways(self, address: str, change: str) -> list[dict[str, str]]:
+        with application(address, change=change, window="7d") as test:
+            opened(test)
+        links = [each.proto for each in test.get("page_link") if each.proto.label.startswith("What sessions did")]
+        assert {each.page for each in links} <= {"what_if"}
+        return [dict(parse_qsl(each.query_string)) for each in links]
+
+    def test_a_change_of_this_month_has_the_usual_window(self, address: str, owner: Owner) -> None:
+        change = changed(owner, None, "20 hours")
+        assert self.ways(address, change) == [{"org": "org_a", "show": "outcomes"}]
+
+    def test_a_change_that_no_longer_holds_has_the_days_it_held(self, address: str, owner: Owner) -> None:
+        """The next one would be a second switch, around which nothing can be compared."""
+        change = changed(owner, None, "50 days")
+        changed(owner, None, "4 hours", old_state="true", new_state="absent")
+        today = datetime.now(UTC)
+        first, last = today - timedelta(days=80), today - timedelta(hours=4, days=1)
+        assert self.ways(address, change) == [
+            {
+                "org": "org_a",
+                "show": "outcomes",
+                "window": "custom",
+                "from": f"{first:%Y-%m-%d}",
+                "to": f"{last:%Y-%m-%d}",
+            }
+        ]
+
+    @pytest.mark.parametrize(
+        ("ago", "more"),
+        [
+            ("20 hours", {"new_state": "false"}),  # off as before
+            ("1 hour", {}),  # the four retrievals of Acme are twelve hours old
+            ("400 days", {}),  # no window goes back so far
+        ],
+    )
+    def test_none_where_what_if_has_nothing_to_compare(
+        self, address: str, owner: Owner, ago: str, more: dict[str, str]
+    ) -> None:
+        assert self.ways(address, changed(owner, None, ago, **more)) == []

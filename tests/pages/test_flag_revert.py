@@ -9,10 +9,13 @@ import pytest
 from analysis.replay.realised import Realised, realised
 from controls import loading
 from controls.access import Principal
+from controls.flags.confirm import REVERTED
 from controls.flags.preview import RESTORES, UNTRIED
+from queries.once import make
+from queries.scope import EVERYTHING
 from tests.pages.application import application
 from tests.pages.flags_page import opened
-from tests.queries.flags.flag_store import BOOST, WEIGHTING
+from tests.queries.flags.flag_store import BOOST, WEIGHTING, set_flag
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -135,3 +138,21 @@ def test_what_was_logged_since_is_not_ranked_again_for_a_state_that_was_tried(
         said = next(line.value for line in test.text if "flips per 100" in line.value)
     assert "Preview on the 4 of 4 retrievals" in said
     assert (shown, len(ranked)) == (1, 1)
+
+
+def test_what_became_of_a_revert_is_told_in_the_record_alone_until_that_is_closed(
+    address: str, store: Store, owner: Owner
+) -> None:
+    change = int(switch_on(owner, "1 second"))
+    made = make(store, EVERYTHING, set_flag("on", "absent", flag=BOOST, reverts_id=change))
+    assert made.entry
+    with application(address, change=str(made.entry.id)) as test:
+        test.session_state[REVERTED] = made
+        opened(test)
+        assert test.subheader[0].value == f"Change {made.entry.id}"
+        assert [each.value for each in test.success] == ["The flag was changed."]
+        assert "outcomes_seen" not in [button.key for button in test.button]
+        test.button(key="close_change").click().run()
+        assert not test.success
+        test.query_params["change"] = str(change)
+        assert not test.run().success
