@@ -109,7 +109,7 @@ class TestByHand:
     def test_one_session_that_failed_in_an_idle_week_hides_no_dip(self) -> None:
         """Its share, 0 of 1, is lower than the dip's and says nothing."""
         before = [(0, 1), *[NONE] * 7, *[GOOD] * 8, *[BAD] * 7, *[GOOD] * 7]
-        assert dip_of(before) == (last_of(30, 8), 30.0, pytest.approx(100 * 135 / 151))
+        assert dip_of(before) == (last_of(30, 8), 30.0, 100 * 135 / 151)
 
     def test_no_others_to_speak_of(self) -> None:
         assert dip_of([GOOD] * 6 + [BAD] * 7) is None
