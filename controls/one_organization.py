@@ -45,9 +45,9 @@ def offer(scope: Scope, reason: str, beside: Beside | None = None) -> None:
     for place, (org, name) in enumerate(found[["id", "name"]].head(MANY).itertuples(index=False)):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Choose", key=f"enter_{place}", on_click=enter, args=(org,))
+            st.text(marked(name), width="content" if beside is None else NAME)
             if beside is not None:
                 st.text(beside.told.get(org, MISSING), width=WIDTH)
-            st.text(marked(name), width="content" if beside is None else NAME)
     if len(found) > MANY:
         by = "by name" if beside is None else "in this order"
         st.caption(f"The first {MANY} of {number(len(found))} {by}; the sidebar's list has them all.")
