@@ -65,7 +65,7 @@ def test_the_most_new_come_first_and_no_pass_is_no_zero(address: str) -> None:
         test.switch_page("drift_alerts.py").run()
         assert not test.exception
         assert offered(test) == [
-            "2 new · 3 in all", "Cedar *x*", "1 new · 2 in all", "Dogwood", "0 new · 0 in all", "Birch", "—", "Acme",
+            "Cedar *x*", "2 new · 3 in all", "Dogwood", "1 new · 2 in all", "Birch", "0 new · 0 in all", "Acme", "—",
         ]  # fmt: skip
         test.button("enter_0").click().run()
         assert test.query_params["org"] == "org_c"
