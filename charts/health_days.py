@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEIGHT = 320
+STRIP = 56  # pixels more for a second measure, which has a scale of its own above the first
 TITLE = 0.95  # of the height: two lines, of which the theme would cut the first
 STEP = 20  # points of the scale, which begins at a whole one below all that is drawn
-SHAPES = ("circle", "diamond-open")  # of days: one measure's dots lie on the other's where both are 100 %
+SHAPES = ("circle", "diamond-open")  # of days, also told apart where the legend alone is seen
+PARTS = ((0.0, 0.68), (0.8, 1.0))  # of the height, from below, for two measures: where both are 100 % none hides one
 LABEL = 15  # pixels from the label of one mark down to that of the next
 GAP = 4  # pixels between a line and its words
 LATE = 0.7  # of the time that is drawn: a label of what is later stands left of its line
 DASHES = ("solid", "dot")
-ROOM = 0.04  # of the scale, above and below, so that a dot on its edge stays whole
+AXES = ("y", "y2")
+ROOM, ROOM_IN_STRIP = 0.04, 0.15  # of the scale, above and below, so that a dot on its edge stays whole
 SMALLEST, LARGEST = 3, 9  # pixels of a dot
 HALF_DAY = timedelta(hours=12)  # a day's point stands at its noon: flags stand at the moment they were turned
 
@@ -35,16 +38,17 @@ def shares_and_marks(
 ) -> go.Figure:
     """A line per measure by its name, with its colour and days (``day, share, part, whole, of_week``).
 
-    A line is of seven days together, the days themselves are dots, the larger the more they are formed of. Marks are
-    thin lines with their words; ``since`` is where the window before ends, which lies on a wash if it has any day.
+    The second of two stands in a strip above the first. A line is of seven days together, the days themselves are
+    dots, the larger the more they are formed of. Marks are thin lines with their words; ``since`` is where the window
+    before ends, which lies on a wash if it has any day.
     """
     figure = go.Figure(
         [
             trace
             for place, (name, (colour, days)) in enumerate(lines.items())
             for trace in (
-                _days(name, colour, days, SHAPES[place]),
-                _weeks(name, colour, days, DASHES[place]),
+                _days(name, colour, days, SHAPES[place]).update(yaxis=AXES[place]),
+                _weeks(name, colour, days, DASHES[place]).update(yaxis=AXES[place]),
             )
         ]
     )
@@ -55,28 +59,50 @@ def shares_and_marks(
         _wash(figure, first, since)
     for place, (at, words) in enumerate(sorted(marks)):
         is_late = (at - first) > LATE * (end - first)
-        figure.add_vline(x=at, line={"width": 1.5, "dash": "dash", "color": NEUTRAL})
+        figure.add_shape(
+            type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"width": 1.5, "dash": "dash", "color": NEUTRAL}
+        )
         figure.add_annotation(
             x=at, y=0, yref="y domain", xshift=-GAP if is_late else GAP, yshift=LABEL * (place + 1), text=words,
             showarrow=False, xanchor="right" if is_late else "left", yanchor="bottom",
         )  # fmt: skip
-    low = _lowest([days for _, days in lines.values()])
-    finish(figure, f"{title}<br><sup>scale from {low} to 100 %</sup>", HEIGHT)
+    lows = {name: _lowest(days) for name, (_, days) in lines.items()}
+    finish(figure, f"{title}<br><sup>{_scales(lows)}</sup>", HEIGHT + STRIP * (len(lines) - 1))
     # below the picture, where it meets neither the title nor a dot in however narrow a window
     below = {"x": 0, "xanchor": "left", "y": -0.12, "yanchor": "top"}
+    low, *above = lows.values()
+    figure.update_yaxes(_axis(low, STEP, ROOM))
+    for least in above:
+        figure.update_layout(yaxis={"domain": PARTS[0]})
+        # a strip has room for its ends
+        figure.update_layout(yaxis2={"domain": PARTS[1], **_axis(least, 100 - least, ROOM_IN_STRIP)})
     figure.update_layout(margin={"t": 56}, hovermode="closest", legend=below, title_y=TITLE)
-    figure.update_xaxes(range=[first, end], tickformat="%-d %b", fixedrange=True)
-    room, ticks = (100 - low) * ROOM, list(range(low, 101, STEP))
-    figure.update_yaxes(
-        range=[low - room, 100 + room], tickvals=ticks, ticktext=[f"{tick} %" for tick in ticks], rangemode="normal",
-        fixedrange=True,
-    )  # fmt: skip
+    figure.update_xaxes(range=[first, end], tickformat="%-d %b", fixedrange=True, anchor="y")
     return figure
 
 
-def _lowest(measures: Sequence[pd.DataFrame]) -> int:
+def _axis(low: int, step: int, room: float) -> dict[str, Any]:
+    ticks, room = list(range(low, 101, step)), (100 - low) * room
+    return {
+        "range": [low - room, 100 + room],
+        "tickvals": ticks,
+        "ticktext": [f"{tick} %" for tick in ticks],
+        "rangemode": "normal",
+        "fixedrange": True,
+    }
+
+
+def _scales(lows: dict[str, int]) -> str:
+    """Where each scale begins; of one alone its name is the title's."""
+    (name, low), *above = lows.items()
+    if not above:
+        return f"scale from {low} to 100 %"
+    return f"{name}: scale from {low} to 100 %; above it " + ", ".join(f"{of}: from {least}" for of, least in above)
+
+
+def _lowest(days: pd.DataFrame) -> int:
     """Where the scale begins: no point lies below it, and a step is left if all are 100 %."""
-    least = min(float(days[["share", "of_week"]].min().min()) for days in measures)
+    least = float(days[["share", "of_week"]].min().min())
     return min(int(least // STEP) * STEP, 100 - STEP)
 
 
@@ -117,7 +143,7 @@ def _wash(figure: go.Figure, first: datetime, since: datetime) -> None:
         x1=since,
         y0=0,
         y1=1,
-        yref="y domain",
+        yref="paper",
         fillcolor=FAINT,
         opacity=0.4,
         line_width=0,

@@ -41,8 +41,8 @@ def said(marked: Sequence[tuple[datetime, str]]) -> str:
     """The picture as it is read out, with every mark."""
     flags = "; ".join(words for _, words in marked) or "none"
     return (
-        "Sessions accepted and log coverage by day, and by seven days together, this window and the one before. "
-        f"Flags turned: {flags}"
+        "Sessions accepted and above them log coverage, by day and by seven days together, this window and the one "
+        f"before. Flags turned: {flags}"
     )
 
 

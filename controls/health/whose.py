@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 NAMED = 3  # organizations; the table below has all
 MEASURES = 3  # of one organization in a line
-WIDTHS = (1, 8)
 
 
 @dataclass(frozen=True)
@@ -62,13 +61,13 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
     if scope.org is not None or len(memory.by_org) <= 1:
         return
     found = sorted(_standing(memory), key=lambda each: each.urgency)
-    with st.container(gap=None):
+    with st.container(gap="xsmall"):
         for place, each in enumerate(found[:NAMED]):
-            # a row of a container would break between the button and a long line
-            button, line = st.columns(WIDTHS, vertical_alignment="center")
-            button.button("Open", key=f"whose_{place}", type="tertiary", icon=":material/arrow_forward:",
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.button("Open", key=f"whose_{place}", type="tertiary", icon=":material/arrow_forward:",
                           on_click=enter, args=(each.org,))  # fmt: skip
-            line.text(each.told)
+                # in a container of its own: a long line by itself would go below the button
+                st.container().text(each.told)
     if len(found) > NAMED:
         st.caption(f"{counted(len(found) - NAMED, 'organization')} more in the table under Memory.")
     in_one = {own.measure.name for each in found for own in each.worse}

@@ -25,16 +25,18 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 # Column: its heading, the page its cells open, and what names the organization there.
+# What decides stands first: in a window of 900 pixels the table shows the name and these up to the boost.
 CELLS = {
-    "accepted": (Heading("Accepted", 168, explained=glossary.ACCEPTED_OF_ORGANIZATION), "health.py", "org"),
-    "flips": (Heading("Flips / 100", 77, explained=glossary.FLIPS_OF_ORGANIZATION), "feedback_impact.py", "org"),
-    "overlap": (Heading("RBO", 62, explained=glossary.OVERLAP_OF_ORGANIZATION), "feedback_impact.py", "org"),
-    "alerts": (Heading("Drift", 113, explained=glossary.DRIFT_OF_ORGANIZATION), "drift_alerts.py", "org"),
-    "coverage": (Heading("Log coverage", 90, explained=glossary.LOG_COVERAGE), "health.py", "org"),
-    "weighting": (Heading("Weighting now", 101, explained=glossary.WEIGHTING_NOW), "feature_flags.py", "target"),
-    "boost": (Heading("Boost now", 91, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
-    "override": (Heading("Override age", 97, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
+    "accepted": (Heading("Accepted", 133, explained=glossary.ACCEPTED_OF_ORGANIZATION), "health.py", "org"),
+    "alerts": (Heading("Drift", 100, explained=glossary.DRIFT_OF_ORGANIZATION), "drift_alerts.py", "org"),
+    "weighting": (Heading("Weighting now", 97, explained=glossary.WEIGHTING_NOW), "feature_flags.py", "target"),
+    "boost": (Heading("Boost now", 84, explained=glossary.BOOST_NOW), "feature_flags.py", "target"),
+    "coverage": (Heading("Log coverage", 88, explained=glossary.LOG_COVERAGE), "health.py", "org"),
+    "override": (Heading("Override age", 112, explained=glossary.OVERRIDE_AGE), "feature_flags.py", "target"),
+    "flips": (Heading("Flips / 100", 74, explained=glossary.FLIPS_OF_ORGANIZATION), "feedback_impact.py", "org"),
+    "overlap": (Heading("RBO", 60, explained=glossary.OVERLAP_OF_ORGANIZATION), "feedback_impact.py", "org"),
 }
+NAME = 126  # pixels of the column before them, which stays where the table is moved along
 # The flag that a cell is about, with the longest preview: a week is little to decide on.
 CHOSEN = {
     "weighting": {"flag": WEIGHTING_OFF, "days": "30d"},
@@ -44,11 +46,11 @@ PER, PER_MILLE = 100, 1_000
 OPENS = " ›"  # a cell that is a button looks like text
 ROOM = 30 * " "  # on either side: a button of a table is as wide as its words, and so the whole cell is one
 EXPLAINED = (
-    "A click on a cell with a › opens the page behind it. Accepted: against the window before, ≈ where it "
-    "is unclear: among so many organizations it may be chance, (dip) where it is better only than one bad week. Drift: "
-    "alerts nobody has looked at, then all per 1 000 observations (‰) but for those dismissed: false positives, and "
-    "where both hold. Set outside: a flag that other software set and the audit does not know. Outcomes: accepted / "
-    "rework / rejected, in percent."
+    "A click on a cell with a › opens the page behind it; more columns stand to the right. Accepted: "
+    "against the window before, ≈ where it is unclear: among so many organizations it may be chance, (dip) where it is "
+    "better only than one bad week. Drift: alerts nobody has looked at, then all per 1 000 observations (‰) but for "
+    "those dismissed: false positives, and where both hold. Set outside: a flag that other software set and the audit "
+    "does not know. Outcomes: accepted / rework / rejected, in percent."
 )
 
 

@@ -130,9 +130,9 @@ def table(shown: pd.DataFrame, every: int) -> None:
         row_height=38,
         key="organizations",
         column_config={
-            "organization": st.column_config.TextColumn("Organization", width=138, pinned=True),
-            "open": enter_column(orgs),
+            "organization": st.column_config.TextColumn("Organization", width=matrix.NAME, pinned=True),
             **matrix.columns(orgs),
+            "open": enter_column(orgs),
             "retrievals": st.column_config.NumberColumn(
                 "Retrievals", width=78, format="localized", help=glossary.RETRIEVALS
             ),
@@ -200,8 +200,8 @@ def _rows(
     return pd.DataFrame(
         {
             "organization": overview["name"],
-            **({"open": "Open"} if scope.org is None else {}),
             **buttons,
+            **({"open": "Open"} if scope.org is None else {}),
             # of a log that is drawn from: none was drawn, and there are some
             "retrievals": overview["retrievals"].mask((overview["retrievals"] == 0) & overview["newest"].notna()),
             "changed": share("moved", overview["measured"].astype("float64")),

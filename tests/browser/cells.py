@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controls.overview.matrix import CELLS
+from controls.overview.matrix import CELLS, NAME
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-BEFORE = 138 + 55  # the name and "Open"
+ENTER = 55  # pixels of "Open" in the matrix
 HEADER, ROW = 35, 38
 USUAL_ROW = 35  # where a table sets no height
 EDGE = 5  # pixels inside a cell
 LONG = 90_000  # milliseconds that a page of a large store may take on a busy machine
+
+
+def end_of(column: str) -> int:
+    """Where a column of the matrix ends: all stand in their order behind the name."""
+    names = list(CELLS)
+    return NAME + sum(int(CELLS[name][0].width) for name in names[: names.index(column) + 1])
 
 
 def click_cell(page: Page, column: str, organization: str) -> None:
@@ -31,18 +37,18 @@ def click_cell(page: Page, column: str, organization: str) -> None:
         "(canvas, name) => [...canvas.querySelectorAll('tbody tr')].findIndex(row => row.textContent.includes(name))",
         organization,
     )
-    widths = {name: int(heading.width) for name, (heading, *_) in CELLS.items()}
-    names = list(widths)
-    left = BEFORE + sum(widths[name] for name in names[: names.index(column)])
+    end = end_of(column)
     moved = table.locator(".dvn-scroller").evaluate(
         "(table, end) => { table.scrollLeft = Math.max(0, end - table.clientWidth); return table.scrollLeft }",
-        left + widths[column],
+        end,
     )
     page.wait_for_timeout(300)  # drawn anew
     box = canvas.bounding_box()
     if box is None:
         raise ValueError("the table is not to be seen")
-    page.mouse.click(box["x"] + left - moved + EDGE, box["y"] + HEADER + ROW * row + ROW / 2)
+    page.mouse.click(
+        box["x"] + end - int(CELLS[column][0].width) - moved + EDGE, box["y"] + HEADER + ROW * row + ROW / 2
+    )
 
 
 def open_row(page: Page, heading: str, row: int, height: int = USUAL_ROW) -> list[str]:

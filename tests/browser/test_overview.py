@@ -12,12 +12,11 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from controls.overview.matrix import CELLS
 from queries.scope import marked
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 from tests import sample
 from tests.app_server import AppServer
-from tests.browser.cells import BEFORE, click_cell
+from tests.browser.cells import ENTER, click_cell, end_of
 from tests.browser.conftest import Visit
 from tests.driver import Session
 from tests.hostile import TEXTS
@@ -119,8 +118,8 @@ class TestAddress:
         table.wait_for()
         box = table.bounding_box()
         assert box is not None
-        # The table is drawn on a canvas: "Open" stands in the second column, the first row below the header.
-        page.mouse.click(box["x"] + 165, box["y"] + 55)
+        # The table is drawn on a canvas: "Open" stands behind the cells, the first row below the header.
+        page.mouse.click(box["x"] + end_of("overlap") + ENTER / 2, box["y"] + 55)
         expect(page).to_have_url(re.compile(r"org=org_[ab]"))
         visit.settled()
         expect(page.locator(SENTENCE).first).to_contain_text(re.compile("Acme|Birch"))
@@ -283,9 +282,12 @@ class TestFraming:
         assert any("frame-ancestors" in text for text in visit.complaints)
 
 
-def test_no_cell_that_opens_a_page_is_cut_in_a_window_of_1400(browser: Browser, server: AppServer) -> None:
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
+@pytest.mark.parametrize(("width", "last"), [(900, "boost"), (1400, "overlap")])
+def test_no_cell_that_decides_is_cut_in_a_narrow_window_and_none_that_opens_a_page_in_a_wide_one(
+    browser: Browser, server: AppServer, width: int, last: str
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
     page = Visit(context).open(f"{server.url}/")
     shown = page.locator("[data-testid=stDataFrame] .dvn-scroller").first.evaluate("table => table.clientWidth")
-    assert BEFORE + sum(int(heading.width) for heading, *_ in CELLS.values()) <= shown
+    assert end_of(last) + (ENTER if width == 1400 else 0) <= shown
     context.close()

@@ -78,3 +78,26 @@ def test_days_of_two_measures_differ_in_shape_and_both_are_in_the_legend() -> No
     assert len({trace.marker.symbol for trace in dots}) == 2
     assert all(trace.showlegend is not False for trace in drawn.data)
     assert drawn.layout.legend.y < 0
+
+
+def test_a_second_measure_stands_in_a_strip_above_with_its_own_scale_so_that_no_dot_hides_another() -> None:
+    """Both 100 % on every day but one, on which they differ."""
+    days = [DAYS.assign(share=[lowest, *[100.0] * 13], of_week=100.0) for lowest in (47.0, 93.0)]
+    lines = {"accepted": ("#123456", days[0]), "log coverage": ("#654321", days[1])}
+    turned = BEGIN + 9 * DAY
+    drawn = shares_and_marks(lines, [(turned, "w")], BEGIN + 7 * DAY, "t")
+    assert [(trace.name.split(",")[0], trace.yaxis) for trace in drawn.data] == [
+        ("accepted", "y"), ("accepted", "y"), ("log coverage", "y2"), ("log coverage", "y2"),
+    ]  # fmt: skip
+    below, above = drawn.layout.yaxis, drawn.layout.yaxis2
+    assert below.domain[0] == 0
+    assert below.domain[1] < above.domain[0] < above.domain[1] == 1
+    assert (list(below.tickvals), list(above.tickvals)) == ([40, 60, 80, 100], [80, 100])
+    assert [list(axis.ticktext) for axis in (below, above)] == [["40 %", "60 %", "80 %", "100 %"], ["80 %", "100 %"]]
+    assert above.range[0] < 93
+    assert above.range[1] > 100
+    assert drawn.layout.title.text == (
+        "t<br><sup>accepted: scale from 40 to 100 %; above it log coverage: from 80</sup>"
+    )
+    # the wash and the flag are of both
+    assert [(shape.yref, shape.y0, shape.y1) for shape in drawn.layout.shapes] == [("paper", 0, 1)] * 2

@@ -78,7 +78,9 @@ def test_the_matrix_names_who_got_worse(address: str, owner: Owner) -> None:
     with application(address) as test:
         shown = matrix(test.run())
     assert not test.exception
-    assert list(shown.columns[:3]) == ["organization", "open", "accepted"]
+    assert list(shown.columns[:10]) == [
+        "organization", "accepted", "alerts", "weighting", "boost", "coverage", "override", "flips", "overlap", "open",
+    ]  # fmt: skip
     assert shown["accepted"].to_dict() == {
         **{f"org_{number:02}": "75 % = ›" for number in range(12)},
         "org_03": "55 % ≈ -20 pt ›",
