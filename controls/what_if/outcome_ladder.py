@@ -54,6 +54,11 @@ def experiments(found: Outcomes) -> None:
         st.caption(_unknown(found.unknown).strip())
 
 
+def has_any(found: Outcomes) -> bool:
+    """Whether there was a switch that outcomes can be compared around."""
+    return found.weighting.experiment is not None or found.boost.experiment is not None
+
+
 def in_short(found: Outcomes) -> None:
     """What happened around a switch in a line on top: whoever came for it would take the replay's figures for that."""
     tried = ((found.weighting, "weighting"), (found.boost, "the boost"))
