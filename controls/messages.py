@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from controls import empty_messages, store_state
+from controls import empty_messages, link_banner, store_state
 from controls.view import view
 
 if TYPE_CHECKING:
@@ -72,19 +72,13 @@ def sign_in(sentence: str) -> bool:
 
 def unknown_in_link(what: str) -> None:
     """An address that names something unknown, or something that whoever asks may not see: the two look the same."""
-    st.warning(
-        f"{what} in this link: it does not exist here, or you may not see it. Showing all instead.",
-        icon=":material/link_off:",
-    )
+    link_banner.tell(unknown=[what])
 
 
 def ignored_in_link(labels: Sequence[str]) -> None:
     """Parts of an address that mean nothing here, by our own names for them: what was sent is not repeated."""
     if labels:
-        st.warning(
-            f"Not understood in this link, and ignored: {', '.join(labels)}. The default is shown instead.",
-            icon=":material/link_off:",
-        )
+        link_banner.tell(ignored=labels)
 
 
 def nothing_recalled() -> None:

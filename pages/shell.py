@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import empty_messages, frame, links, loading, messages, saved_views, search, store_state
+from controls import empty_messages, frame, link_banner, links, loading, messages, saved_views, search, store_state
 from controls.access import NotAllowedError, NotSignedInError, came_for, current_principal, sign_in
 from controls.scope import choose_scope
 from controls.sections import SECTIONS
@@ -63,7 +63,7 @@ def main() -> None:
     page = st.navigation({section: list(found) for section, found in pages.items()}, position="hidden")
     entry = next(found[page] for found in pages.values() if page in found)
     st.title(entry.title)
-    with frame.logged(entry.title) as run:
+    with link_banner.told_in(st.container()), frame.logged(entry.title) as run:
         try:
             draw(page, entry, pages, run)
         except NotSignedInError as error:

@@ -13,6 +13,7 @@ from charts.sensitivity import sensitivity
 from controls import glossary, loading, messages, one_organization
 from controls.view import view
 from controls.what_if import answers, knobs, outcome_ladder, replayed
+from controls.what_if.answers import Lacking
 
 if TYPE_CHECKING:
     from analysis.replay.propensity import Reweighted
@@ -52,19 +53,27 @@ def draw_panel(found: Replay, beyond: Reweighted, scope: Scope, *, on_top: bool)
 def main(scope: Scope) -> None:
     """Figures, the picture with the knobs beside it or below, and lists of what they would have done."""
     messages.ignored_in_link(knobs.ignored())
-    if led := knobs.led_to_outcomes():
-        outcome_ladder.experiments(loading.ladder(scope))
-    top = st.container()
+    led = knobs.led_to_outcomes()
+    above, top = st.container(), st.container()
     picture, panel = answers.beside_knobs()
-    with panel:
-        settings = knobs.choose()
+    settings = knobs.settings()
     with picture:
         found = answers.replay(settings, scope, top)
-        if found is not None:
+    if led:
+        outcomes = loading.ladder(scope)
+        if found is not Lacking.NOT_LOGGED or outcome_ladder.has_any(outcomes):
+            with above:
+                outcome_ladder.experiments(outcomes)
+    if found is Lacking.NOT_LOGGED:
+        return  # no knob would change anything
+    with panel:
+        knobs.choose()
+    with picture:
+        if not isinstance(found, Lacking):
             draw_map(settings, scope)
         knobs.tell_frames()  # also while the map is awaited: what stands below keeps its place
         st.caption(glossary.REPLAY)
-    if found is not None:
+    if not isinstance(found, Lacking):
         if knobs.PANEL.value == "outcomes" and not led:
             with top:
                 outcome_ladder.in_short(loading.ladder(scope))

@@ -19,7 +19,7 @@ from controls.messages import MISSING, digits, number, percent
 from controls.scope import last_days_address
 from queries.errors import StoreError
 from queries.flags.registry import known_flag
-from queries.scope import Scope
+from queries.scope import Scope, isolated
 from retrieval.pipelines import BOOST_ON
 
 if TYPE_CHECKING:
@@ -37,6 +37,14 @@ MEANWHILE = "no preview: the flag was changed meanwhile"
 SAME = "means the same: no effect on ranking"
 RESTORES = "nothing was retrieved under the present state yet: going back restores what was ranked until then"
 UNTRIED = "none of these retrievals was made under the present state: the effect of leaving it is unknown"
+COLUMNS = {  # with widths in pixels that a window of 900 has room for, 544 in all
+    "organization": ("Organization", 114, None),
+    "change": ("Change", 88, None),
+    "top": ("Top 5 changed", 106, None),
+    "per_100": ("Flips per 100", 101, glossary.FLAG_PREVIEW),
+    "rbo": ("RBO", 55, glossary.RBO),
+    "replayed": ("Replayed", 80, glossary.REPLAYED_OF_LOGGED),
+}
 
 
 @dataclass(frozen=True)
@@ -109,27 +117,31 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
             "organization": org.name,
             "change": f"{org.cells[flag].state} → {new}",
             **in_figures(found[org.id].figures),
-            "note": found[org.id].note or note(found[org.id].figures),
         }
         for org in orgs
     ]
     grid(
-        pd.DataFrame(rows),
+        pd.DataFrame(rows)[list(COLUMNS)],
         hide_index=True,
         key="flag_previews",
         column_config={
-            "organization": st.column_config.TextColumn("Organization", width=190),
-            "change": st.column_config.TextColumn("Change", width=115),
-            "replayed": st.column_config.TextColumn("Replayed", width=110, help=glossary.REPLAYED_OF_LOGGED),
-            "top": st.column_config.TextColumn("Top 5 changed", width=115),
-            "flips": st.column_config.TextColumn("Flips", width=80, help=glossary.FLAG_PREVIEW),
-            "per_100": st.column_config.TextColumn("Flips per 100", width=110),
-            "rbo": st.column_config.TextColumn("RBO", width=75, help=glossary.RBO),
-            "note": st.column_config.TextColumn("Note", width="large"),
+            name: st.column_config.TextColumn(label, width=width, help=explained)
+            for name, (label, width, explained) in COLUMNS.items()
         },
     )
+    _say_notes(orgs, found)
     st.caption(glossary.FLAG_PREVIEW)
     judge(flag, new, {org.id: found[org.id].figures for org in orgs}, days)
+
+
+def _say_notes(orgs: list[Organization], found: dict[str, Foreseen]) -> None:
+    """What keeps previews from being whole, each reason once with whom it is true of: a cell would cut it."""
+    whose: dict[str, list[str]] = {}
+    for org in orgs:
+        if said := found[org.id].note or note(found[org.id].figures):
+            whose.setdefault(said, []).append(isolated(org.name))
+    for said, names in whose.items():
+        st.text(f"{', '.join(names)}: {said}", width="stretch")
 
 
 def judge(flag: str, new: State, foreseen: Mapping[str, Mapping[str, Any] | None], days: int) -> None:

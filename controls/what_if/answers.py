@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -24,14 +25,22 @@ BAR = 52  # pixels of the progress, with the gap below it
 NARROWEST = 265  # pixels that a knob needs to be read; where a third of the width is less, they go below
 
 
+class Lacking(Enum):
+    """Why there is no replay to go on with."""
+
+    AWAITED = auto()
+    NOT_LOGGED = auto()
+    NOT_REPLAYED = auto()
+
+
 def beside_knobs() -> tuple[DeltaGenerator, DeltaGenerator]:
     """The place of the picture and that of the knobs: beside it, or below it in a narrow window."""
     thirds = st.grid(3, min_column_width=NARROWEST)
     return thirds.cell(column_span=2), thirds.cell()
 
 
-def replay(settings: WhatIf, scope: Scope, top: DeltaGenerator) -> tuple[Replay, Reweighted] | None:
-    """The replay, its coverage and figures on ``top``; None where there is nothing to go on with, which is said.
+def replay(settings: WhatIf, scope: Scope, top: DeltaGenerator) -> tuple[Replay, Reweighted] | Lacking:
+    """The replay, its coverage and figures on ``top``; or why there is nothing to go on with, which is said.
 
     Progress is told where the picture will be, and is as tall: on top it would move the knobs under whoever turns them.
     """
@@ -40,15 +49,15 @@ def replay(settings: WhatIf, scope: Scope, top: DeltaGenerator) -> tuple[Replay,
         if value is None:
             replayed.awaited()
             replayed.beside_feedback_impact(settings)  # from the start, so that the knobs stay where they are
-            return None
+            return Lacking.AWAITED
         found = replay_from_json(value["replay"])
         if not found.coverage.logged:
             messages.nothing_found("retrievals")
-            return None
+            return Lacking.NOT_LOGGED
         replayed.coverage(found.coverage, value["as_of"])
         if not found.coverage.replayed:
             messages.nothing_replayed()
-            return None
+            return Lacking.NOT_REPLAYED
         replayed.figures(found)
         replayed.beside_feedback_impact(settings)
     return found, Reweighted.from_json(value["reweighted"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from analysis.replay.propensity import Estimate, Reweighted
 
 INTERVALS = "Intervals resample whole sessions, or are Newcombe's where all or none of a side were accepted."
+NOT_THE_WINDOW = "after it against before it, not, as on Health, this window against the one before"
 TRIED = 0.8  # mean weight, which is 1 but for chance where all that is asked for could have been tried
 
 
@@ -43,7 +45,8 @@ def ladder(replayed: Coverage, found: Outcomes, beyond: Reweighted, *, on_top: b
 def experiments(found: Outcomes) -> None:
     """What happened around a switch of either flag, or why that cannot be told."""
     st.markdown(
-        "**A natural experiment.** What happened around a switch of a flag, in the 90 days up to this window's end."
+        "**A natural experiment.** What happened around a switch of a flag, in the 90 days up to this window's end: "
+        f"{NOT_THE_WINDOW}."
     )
     _switched(found.weighting, "weighting")
     _switched(found.boost, "the boost")
@@ -51,13 +54,17 @@ def experiments(found: Outcomes) -> None:
         st.caption(_unknown(found.unknown).strip())
 
 
+def has_any(found: Outcomes) -> bool:
+    """Whether there was a switch that outcomes can be compared around."""
+    return found.weighting.experiment is not None or found.boost.experiment is not None
+
+
 def in_short(found: Outcomes) -> None:
     """What happened around a switch in a line on top: whoever came for it would take the replay's figures for that."""
     tried = ((found.weighting, "weighting"), (found.boost, "the boost"))
     told = [_finding(each.experiment, what) for each, what in tried if each.experiment is not None]
-    st.text(
-        f"{'; '.join(told) or 'No switch of a flag to compare outcomes around'}. Outcomes, below the map, has the rest."
-    )
+    said = f"{'; '.join(told)}: {NOT_THE_WINDOW}" if told else "No switch of a flag to compare outcomes around"
+    st.text(f"{said}. Outcomes, below the map, has the rest.")
 
 
 def _switched(found: Switched, what: str) -> None:
@@ -125,7 +132,13 @@ def _pre_trend(found: NaturalExperiment) -> str:
 
 
 def _finding(found: NaturalExperiment, what: str) -> str:
-    return f"Accepted sessions {_points(found.effect)} after {what} went {'on' if found.to else 'off'}"
+    return f"Accepted {_points(found.effect)} since {what} went {'on' if found.to else 'off'} {_when(found)}"
+
+
+def _when(found: NaturalExperiment) -> str:
+    """The day of the switch; both days that sessions leave open where none began on the day itself."""
+    last, first = (f"{datetime.fromisoformat(at):%-d %b}" for at in (found.last_before, found.switched_at))
+    return f"on {first}" if last == first else f"between {last} and {first}"
 
 
 def _estimate(found: Estimate) -> None:

@@ -44,9 +44,9 @@ class TestHistory:
     def test_a_page_and_an_age_that_cannot_be(self, address: str, nonsense: str) -> None:
         with application(address, before=nonsense, stale=nonsense, flag=nonsense, state=nonsense, days="8d") as test:
             opened(test)
-        head, history = (warning.value for warning in test.warning)
-        assert head.startswith("Not understood in this link, and ignored: Flag, New state, Preview on the last, Stale")
-        assert history.startswith("Not understood in this link, and ignored: Page of the history.")
+        (told,) = (warning.value for warning in test.warning)
+        assert told.startswith("Not understood in this link, and ignored: Flag, New state, Preview on the last, Stale")
+        assert told.endswith(", Page of the history. The default is shown instead.")
         assert len(test.dataframe[-1].value) == 50
 
     def test_a_history_longer_than_a_file_says_so(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,9 @@ from controls.flags.preview import UNTRIED
 from queries.flags.registry import known_flag
 from tests.pages.application import application
 from tests.pages.flags_page import opened
+from tests.pages.test_narrow_tables import ROOM, spans
 from tests.queries.flags.flag_store import BOOST, WEIGHTING
+from tests.sample import add_organization
 from tests.weighed import add_observed, add_weighed
 
 if TYPE_CHECKING:
@@ -68,6 +70,23 @@ class TestNewState:
         assert previewed(test) == ["absent → on"]
 
 
+class TestTable:
+    def test_all_of_it_is_in_sight_in_a_window_of_900_pixels(self, address: str) -> None:
+        with application(address, target="org_a", state="on") as test:
+            (table,) = (table for table in opened(test).dataframe if "per_100" in table.value.columns)
+        placed = spans(table)
+        assert list(placed) == ["organization", "change", "top", "per_100", "rbo", "replayed"]
+        assert placed["replayed"][1] <= ROOM
+
+    def test_why_a_preview_is_not_whole_stands_below_it_once_letter_by_letter(self, address: str, owner: Owner) -> None:
+        for letter in "cd":
+            add_organization(owner, f"org_{letter}", f"{letter.upper()} \u202eylf")
+        with application(address, state="on") as test:
+            test.query_params["target"] = ["org_a", "org_c", "org_d"]
+            said = [line.value for line in opened(test).text if "logged in these days" in line.value]
+        assert said == ["C ⟦U+202E⟧ylf, D ⟦U+202E⟧ylf: nothing was logged in these days: the effect is unknown"]
+
+
 class TestSize:
     def test_a_large_change_is_called_so_whichever_flag_makes_it(self, address: str) -> None:
         """Turning weighting changes the top 5 of all four retrievals."""
@@ -96,8 +115,8 @@ class TestSize:
             test.button(key="review").click().run()
             listed = [line.value for line in test.text]
         row = frame.iloc[0]
-        assert (row["replayed"], row["top"], row["flips"], row["per_100"]) == ("4 of 4", "—", "—", "—")
-        assert row["note"] == UNTRIED
+        assert (row["replayed"], row["top"], row["per_100"], row["rbo"]) == ("4 of 4", "—", "—", "—")
+        assert f"Acme: {UNTRIED}" in listed
         assert any(line.endswith(f"Preview: {UNTRIED}") for line in listed)
 
 

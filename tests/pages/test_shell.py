@@ -179,6 +179,18 @@ class TestScope:
         with application(address, **parameters) as test:
             assert f"Not understood in this link, and ignored: {told}." in alerts(test.run())[0]
 
+    def test_all_that_is_wrong_with_a_link_is_told_in_one_banner_below_the_title(self, address: str) -> None:
+        with application(address, org="nobody", window="forever", part="nonsense") as test:
+            test.run().switch_page("health.py").run()
+            (told,) = (warning.value for warning in test.warning)
+            assert [each.type for each in test.main if each.type in {"title", "text", "alert", "warning"}][:2] == [
+                "title", test.warning[0].type,
+            ]  # fmt: skip
+        assert told == (
+            "Unknown organization in this link: it does not exist here, or you may not see it. Showing all instead. "
+            "Not understood in this link, and ignored: Window, Part. The default is shown instead."
+        )
+
     def test_a_last_day_without_a_first_leaves_the_default_window(self, address: str) -> None:
         with application(address, window="custom", to="2026-01-31") as test:
             assert "the 30 days before" in compared(test.run())

@@ -245,6 +245,18 @@ def test_without_an_organization_or_a_log_the_page_says_what_to_do(address: str)
         assert test.info[0].value.startswith("No retrievals in this scope.")
 
 
+@pytest.mark.parametrize("said", [{}, {"w": "off"}, {"show": "outcomes"}], ids=str)
+def test_where_nothing_was_logged_it_says_nothing_else(address: str, said: dict[str, str]) -> None:
+    """No knobs, no captions of a map that is not there, and no outcomes of no session."""
+    with application(address, org="org_b", **said) as test:
+        opened(test, until_shown="info")
+        here = test.main
+        assert [line.value for line in here.info] == [
+            "No retrievals in this scope. Choose a longer window or another organization."
+        ]
+        assert not [*here.caption, *here.select_slider, *here.get("button_group"), *here.button, *here.metric]
+
+
 @pytest.mark.parametrize(
     "turned",
     [

@@ -5,17 +5,18 @@ import streamlit as st
 from analysis.replay.outcomes import Outcomes, Switched, switched
 from analysis.replay.pool import Coverage
 from analysis.replay.propensity import Reweighted
-from controls.what_if.outcome_ladder import ladder
+from controls.what_if.outcome_ladder import in_short, ladder
 from tests.analysis.replay.switching import DAY, endings
 
 first, second = int(st.query_params["first"]), int(st.query_params["second"])
-at = [*range(first), *(90 * DAY + place for place in range(second)), *((100 + place) * DAY for place in range(40))]
+began = int(st.query_params["began"]) * DAY + DAY // 2
+at = [*range(first), *(90 * DAY + place for place in range(second)), *(began + place * DAY for place in range(40))]
 on = [False] * (first + second) + [True] * 40
 after = {"none": [False] * 40, "half": [place % 2 == 0 for place in range(40)], "all": [True] * 40}
 accepted = [True] * first + [place % 2 == 0 for place in range(second)] + after[st.query_params["after"]]
 both = int(st.query_params["both"])
 more = at[-1:] * both
 found = switched(endings(on + [True] * both, accepted + [True] * both, both, at=[*at, *more]), "Weighting")
-ladder(
-    Coverage(1, 1, ()), Outcomes(found, Switched(None, "No boost.")), Reweighted(None, "Nothing more."), on_top=False
-)
+outcomes = Outcomes(found, Switched(None, "No boost."))
+in_short(outcomes)
+ladder(Coverage(1, 1, ()), outcomes, Reweighted(None, "Nothing more."), on_top=False)

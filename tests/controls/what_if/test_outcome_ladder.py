@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.jobs.command import ROOT
@@ -9,11 +12,16 @@ from tests.jobs.command import ROOT
 PAGE = ROOT / "tests" / "controls" / "what_if" / "ladder_page.py"
 
 
-def said(first: int, second: int, after: str = "half", both: int = 0) -> str:
-    test = AppTest.from_file(PAGE)
+def shown(first: int, second: int, after: str = "half", both: int = 0, began: int = 100) -> AppTest:
+    test = AppTest.from_file(PAGE, default_timeout=30)
     test.query_params["first"], test.query_params["second"] = str(first), str(second)
-    test.query_params["after"], test.query_params["both"] = after, str(both)
+    test.query_params["after"], test.query_params["both"], test.query_params["began"] = after, str(both), str(began)
     assert not test.run().exception
+    return test
+
+
+def said(first: int, second: int, after: str = "half", both: int = 0) -> str:
+    test = shown(first, second, after, both)
     return f"{test.markdown[2].value} {test.caption[0].value}"
 
 
@@ -50,3 +58,16 @@ def test_sessions_on_both_sides_are_counted_so_that_the_sides_add_up() -> None:
         in (said(40, 40, both=1))
     )
     assert "neither" not in said(40, 40)
+
+
+@pytest.mark.parametrize(("began", "when"), [(90, "on 1 Apr"), (100, "between 1 Apr and 11 Apr")])
+def test_the_difference_is_since_the_switch_and_not_of_the_window(began: int, when: str) -> None:
+    """Sessions before it began on 1 January and on 1 April 1970, the first after it so many days after New Year."""
+    test = shown(40, 40, "all", began=began)
+    (chart,) = test.get("plotly_chart")
+    title = json.loads(chart.proto.spec)["layout"]["title"]["text"]
+    assert title.startswith("Accepted +25 pt (95 %: +")
+    assert title.endswith(f" since weighting went on {when}")
+    against = "after it against before it, not, as on Health, this window against the one before."
+    assert test.text[0].value == f"{title}: {against} Outcomes, below the map, has the rest."
+    assert test.markdown[1].value.endswith(f"up to this window's end: {against}")
