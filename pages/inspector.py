@@ -11,7 +11,7 @@ from charts.bump import bump
 from charts.look import QUIET
 from charts.waterfall import waterfall
 from controls import knobs, loading, messages
-from controls.inspector import compare, inspection, pins, pipeline, question, ranked, why_not
+from controls.inspector import compare, inspection, packed, pins, pipeline, question, ranked, why_not
 from controls.view import view
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # What can be shown below the picture: name in the address, label, body. Only the body that is shown runs.
 PANELS: Panels = {
     "list": ("Ranking", lambda found, asked, *_: inspection.results(found, asked.logged)),
-    "block": ("Memory block", lambda found, *_: inspection.block(found)),
+    "block": ("Memory block", lambda found, *_: packed.block(found)),
     "compare": ("Compare", compare.panel),
     "why": ("Why not?", lambda found, _, memory, __: why_not.panel(found, memory)),
     "pins": ("Pins", lambda found, _, memory, chosen: pins.panel(found, memory, chosen)),

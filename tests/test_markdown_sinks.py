@@ -85,6 +85,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         },
         "controls/corroboration/pictures.py": {"found.by"},
         "controls/frame.py": {"pages"},
+        "controls/inspector/packed.py": {"_by(): stage_name(stage)"},
         "controls/inspector/pipeline.py": {"_label(): stage_name(stage)", "each.value", "knob.label", "knob.options"},
         "controls/search.py": {"_count(): listed(told)"},  # kinds and counts
         "controls/trust.py": {"trust.degraded"},
@@ -119,7 +120,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/impact/movers.py": {"moved", "moved[moved['places'] < 0].iloc"},
         "controls/impact/outcomes.py": {"found.changed", "found.kept"},
         "controls/impact/retrieval.py": {"deepest"},
-        "controls/inspector/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])", "missed.place"},
+        "controls/inspector/inspection.py": {"_distance(): map(_flip, other.flips[:FEW_FLIPS])"},
+        "controls/inspector/packed.py": {"missed.place"},
         "controls/flags/messages.py": {"most"},
         "controls/observation/head.py": {
             "next((pair for d in (3, 6, 17) if len(set((pair := (f'{weight:.{d}g}', f'{left:.{d}g}')))) > 1))"

@@ -78,11 +78,15 @@ class PipelineRun:
 class PairAgreement:
     """How far two lists agree, and what enters and leaves the block from the first to the second.
 
+    Overlap is ``shared``, those among the best k of both, by ``shorter``, how many the shorter list has there.
+
     Figures are None where one of the two failed or found nothing: that is not an agreement of 0.
     """
 
     first: int
     second: int
+    shared: int
+    shorter: int
     overlap: float | None
     jaccard: float | None
     rbo: float | None
@@ -124,9 +128,12 @@ def _pair(runs: Sequence[PipelineRun], first: int, second: int, k: int) -> PairA
     places = {id_: place for place, id_ in enumerate(other.ids)}
     both = [(place, places[id_]) for place, id_ in enumerate(one.ids) if id_ in places]
     flips = injection_flips(one.block, other.block)
+    best = set(one.ids[:k]), set(other.ids[:k])
     return PairAgreement(
         first=first,
         second=second,
+        shared=len(best[0] & best[1]),
+        shorter=min(map(len, best)),
         overlap=overlap_at(one.ids, other.ids, k),
         jaccard=jaccard_at(one.ids, other.ids, k),
         rbo=rank_biased_overlap(one.ids, other.ids),

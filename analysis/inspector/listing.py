@@ -1,4 +1,4 @@
-"""The ranking as a list, best first, each row beside its logged place, and the first that did not fit the block."""
+"""The ranking as a list, best first, each row beside its logged place, and what did not come into the block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ranking.ranking import Ranking
+    from ranking.ranking import Ranking, Stage
     from retrieval.retrieve import Retrieval
 
 
@@ -120,3 +120,20 @@ def left_out(found: Retrieval) -> LeftOut | None:
         return None
     content = whole.candidates.texts("content")[order[fitted]].as_py()
     return LeftOut(fitted + 1, title_of(found, order[fitted]), int(estimate_tokens([content])[0]))
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """How many rows a stage dropped, and how many it kept."""
+
+    stage: Stage
+    rows: int
+    kept: int
+
+
+def dropped(found: Retrieval) -> tuple[Dropped, ...]:
+    """What each stage before the budget dropped, in their order; stages that dropped nothing are not named."""
+    whole = before_budget(found)
+    sizes = [len(whole.candidates), *(step.positions.size for step in whole.steps)]
+    counts = zip(whole.steps, sizes, sizes[1:], strict=False)
+    return tuple(Dropped(step.stage, before - after, after) for step, before, after in counts if after < before)

@@ -52,12 +52,12 @@ RBO = terms.RBO
 COMPARE_WITH = "Up to three. A pipeline's text is what “copy as code” gives, for example Relevance~~Head~k~20."
 COMPARED_TOP_K = "How many of each list are drawn and compared."
 FAILED_OR_DEGRADED = "A failed list is not an empty one, and a degraded one may differ for that reason alone."
-OVERLAP = "Shared observations among the best k, as a share of the shorter list's best k."
+OVERLAP = "Observations among the best k of both lists, of the best k of the shorter: 2 of 4 where it has four rows."
 JACCARD = "Shared observations among the best k of both, as a share of all different ones there."
 TAU_OF_SHARED = (
     f"Of what both lists hold; a dash where fewer than five are shared: the order of so few is chance. {terms.TAU}"
 )
-IN_BOTH = "Observations that both lists hold; τ-b is about their order."
+IN_BOTH = "Observations in both lists at any place up to 100, not among the best k alone; τ-b is about their order."
 ENTER_BLOCK = "In the second's memory block and not in the first's."
 LEAVE_BLOCK = "In the first's memory block and not in the second's."
 AGAINST_A = "Against the block of A."

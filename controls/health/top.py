@@ -84,7 +84,7 @@ def top(scope: Scope) -> None:
         "project_id": st.column_config.TextColumn("Project", width=95),
         "agent_id": st.column_config.TextColumn("Agent", width=95),
         "created_at": st.column_config.DatetimeColumn("Written (UTC)", format=WHEN, timezone="UTC", width=100),
-        "id": st.column_config.TextColumn("Id", width=85),
+        "id": st.column_config.TextColumn("Id", width=280),  # whole on one line
     }
     config |= {name: st.column_config.NumberColumn(label, width=70, format="%.3g") for name, label in more.items()}
     labels = dict(zip(found["id"], found["content"], strict=True))

@@ -25,7 +25,7 @@ def figures(result: Compared, labels: Sequence[str]) -> None:
     rows = [
         {
             "pair": f"{labels[pair.first]}  ↔  {labels[pair.second]}",
-            "overlap": pair.overlap,
+            "overlap": f"{pair.shared} of {pair.shorter}" if pair.shorter else None,
             "jaccard": pair.jaccard,
             "rbo": pair.rbo,
             "tau": _order(pair),
@@ -39,13 +39,13 @@ def figures(result: Compared, labels: Sequence[str]) -> None:
         return
     number = st.column_config.NumberColumn
     grid(
-        pd.DataFrame(rows).astype(dict.fromkeys(("overlap", "jaccard", "rbo", "tau"), "float64")),
+        pd.DataFrame(rows).astype(dict.fromkeys(("jaccard", "rbo", "tau"), "float64")),
         key="compare_agreement",
         hide_index=True,
         placeholder=MISSING,
         column_config={
             "pair": st.column_config.TextColumn("Pair", width="large"),
-            "overlap": number(f"Overlap@{result.k}", format="%.3g", help=glossary.OVERLAP),
+            "overlap": st.column_config.TextColumn(f"Overlap@{result.k}", alignment="right", help=glossary.OVERLAP),
             "jaccard": number(f"Jaccard@{result.k}", format="%.3g", help=glossary.JACCARD),
             "rbo": number("RBO", format="%.3g", help=glossary.RBO),
             "tau": number("τ-b", format="%.3g", help=glossary.TAU_OF_SHARED),

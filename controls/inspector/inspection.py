@@ -1,4 +1,4 @@
-"""What stands around the Inspector's picture: how it was made, the list, the row that was opened, the block."""
+"""What stands around the Inspector's picture: how it was made, the list, the row that was opened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.inspector.inspection import before_budget, text_of
-from analysis.inspector.listing import left_out, listed
+from analysis.inspector.listing import listed
 from analysis.inspector.neighbours import neighbours
 from controls import address, messages
 from controls.exactly import all_digits
@@ -256,26 +256,6 @@ def _lost(found: Retrieval, logged: pd.DataFrame) -> None:
     gone = len(set(logged["observation_id"]) - now)
     if gone:
         st.caption(f"{counted(gone, 'logged candidate')} would not be recalled now: deleted, inactive, or outranked.")
-
-
-def block(found: Retrieval) -> None:
-    """The text the agent would be given, against its budget, and what did not fit first."""
-    packed = found.block
-    st.progress(
-        min(packed.tokens / packed.budget, 1.0) if packed.budget else 1.0,
-        text=f"{packed.tokens:,} of {packed.budget:,} tokens, {counted(len(packed.ids), 'observation')}",
-    )
-    if packed.text:
-        st.code(packed.text, language=None, wrap_lines=True)
-    else:
-        st.caption("The block is empty.")
-    missed = left_out(found)
-    if missed is None:
-        st.caption("Every row fits.")
-    else:
-        free = max(packed.budget - packed.tokens, 0)
-        st.caption(f"First not to fit: № {missed.place}, {missed.tokens:,} tokens where {free:,} are left.")
-        st.text(marked(missed.title))
 
 
 def choose_panel(labels: dict[str, str]) -> str:

@@ -126,3 +126,39 @@ class TestThreshold:
             test.button("reset_bits").click().run()
             assert "bits" not in test.query_params
             assert not test.exception
+
+
+def fits(test: AppTest) -> str:
+    """What the memory block says of the rows that are in it and of those that are not."""
+    captions = [str(line.value) for line in test.caption]
+    (found,) = [line for line in captions if line.startswith(("Every row fits", "First not to fit"))]
+    return found
+
+
+class TestLeftOutBeforeTheBlock:
+    """Of five rows: whatever a stage drops is told beside the block, with the stage and its setting."""
+
+    @pytest.mark.parametrize(
+        ("turned", "told"),
+        [
+            ({}, "Every row fits."),
+            ({"with": "mmr", "pick": "2"}, "Every row fits. 3 left out by MMR, which chose 2."),
+            ({"head": "4"}, "Every row fits. 1 left out by best rows, which keeps 4."),
+            (
+                {"head": "4", "with": "mmr", "pick": "3"},
+                "Every row fits. 1 left out by best rows, which keeps 4; 1 left out by MMR, which chose 3.",
+            ),
+            (
+                {"with": "floor", "fmode": "relative_to_top", "floor": "1"},
+                "Every row fits. 4 left out by the floor, which asks for 1 of the best score.",
+            ),
+        ],
+    )
+    def test_it_says_how_many_and_by_what(self, address: str, turned: dict[str, str], told: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, show="block", v="1", **turned)
+        assert fits(test) == told
+
+    def test_it_is_told_beside_what_does_not_fit_too(self, address: str) -> None:
+        test = opened(address, org="acme", q=QUESTION, show="block", v="1", tokens="1", **{"with": "mmr", "pick": "2"})
+        assert fits(test).startswith("First not to fit: № 2, ")
+        assert fits(test).endswith(" are left. 3 left out by MMR, which chose 2.")

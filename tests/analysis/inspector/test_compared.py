@@ -53,7 +53,13 @@ class TestFigures:
         lists = [run("a", "b", "c"), run("c", "d", "a")]
         by_k = [compared(lists, k).pairs[0] for k in (1, 2, 3)]
         assert [pair.overlap for pair in by_k] == [0 / 1, 0 / 2, 2 / 3]
+        assert [(pair.shared, pair.shorter) for pair in by_k] == [(0, 1), (0, 2), (2, 3)]
         assert [pair.jaccard for pair in by_k] == [0 / 2, 0 / 4, 2 / 4]
+
+    def test_overlap_is_of_the_shorter_list_and_in_both_counts_beyond_the_best(self) -> None:
+        (pair,) = compared([run("a", "b", "c", "d", "e", "f"), run("b", "f", "x", "a")], k=5).pairs
+        # of b, f, x, a the first five of the other hold a and b; f is its sixth
+        assert (pair.shared, pair.shorter, pair.overlap, pair.in_both) == (2, 4, 2 / 4, 3)
 
     def test_what_enters_and_leaves_the_block(self) -> None:
         (pair,) = compared([run("a", "b", "c"), run("d", "a", "e")], k=3).pairs
@@ -70,7 +76,7 @@ class TestFigures:
 
     def test_an_empty_list_has_no_figures_rather_than_zeros(self) -> None:
         (pair,) = compared([run("a"), run()], k=1).pairs
-        assert (pair.overlap, pair.rbo, pair.tau) == (None, None, None)
+        assert (pair.overlap, pair.rbo, pair.tau, pair.shorter) == (None, None, None, 0)
         assert pair.left == ("a",)
 
     def test_a_rank_is_from_one_and_missing_where_it_is(self) -> None:

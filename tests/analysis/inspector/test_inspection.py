@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from analysis.inspector.inspection import BLOCK, standings, text_of, way_of
-from analysis.inspector.listing import left_out, listed
+from analysis.inspector.listing import dropped, left_out, listed
 from analysis.inspector.neighbours import neighbours
 from queries.frames import frame
 from queries.logged_retrieval import LoggedRow
@@ -33,6 +33,7 @@ from ranking.candidates import Candidates
 from ranking.corroboration import Corroboration
 from ranking.feedback import Feedback
 from ranking.flips import flip_distance
+from ranking.floor import Floor, FloorMode
 from ranking.relevance import Head, Relevance
 from retrieval.block import format_observations_block
 from retrieval.recall import Recalled
@@ -212,6 +213,13 @@ class TestBlock:
 
     def test_where_all_fit_nothing_is_left_out(self) -> None:
         assert left_out(inspected((Relevance(), TokenBudget(41)), budget=41)) is None
+
+    def test_what_each_stage_dropped_before_and_the_budget_is_none_of_them(self) -> None:
+        floor, head = Floor(FloorMode.ABSOLUTE, 0.65), Head(2)
+        found = inspected((Relevance(), floor, Feedback(), head, TokenBudget(10)), budget=10)
+        assert [(each.stage, each.rows, each.kept) for each in dropped(found)] == [(floor, 1, 3), (head, 1, 2)]
+        assert left_out(found) is not None
+        assert dropped(inspected((Relevance(), Head(4), TokenBudget(10)), budget=10)) == ()
 
 
 class TestSteps:

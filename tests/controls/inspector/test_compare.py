@@ -58,7 +58,7 @@ def by_hand(one: Retrieval, other: Retrieval, k: int) -> dict[str, Any]:
     best = set(first[:k]), set(second[:k])
     both = [id_ for id_ in first if id_ in second]
     return {
-        "overlap": len(best[0] & best[1]) / k,
+        "overlap": f"{len(best[0] & best[1])} of {min(k, len(first), len(second))}",
         "jaccard": len(best[0] & best[1]) / len(best[0] | best[1]),
         "rbo": rank_biased_overlap(first, second),
         "tau": kendall_tau_b(range(len(both)), [second.index(id_) for id_ in both]) if len(both) >= FEWEST else None,
