@@ -11,13 +11,15 @@ from playwright.sync_api import expect
 
 from tests import sample
 from tests.app_server import AppServer
+from tests.browser.conftest import Visit
 from tests.health_store import NOW, obs, plant
 from tests.hostile import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.browser.conftest import Visit
+    from playwright.sync_api import Browser
+
     from tests.conftest import Cluster
 
 NOISE = "404 (Not Found)"  # Streamlit looks for itself below a deep link before it looks at the root
@@ -63,6 +65,22 @@ def test_parts_are_in_the_address_and_a_row_opens_its_observation(visit: Visit, 
     expect(page).to_have_url(re.compile(r"/observation\?.*observation=[0-9a-f-]{36}"))
     expect(page).to_have_url(re.compile("org=org_a"))
     assert [line for line in visit.complaints if NOISE not in line] == []
+
+
+@pytest.mark.parametrize("width", [900, 1400])
+def test_what_an_organization_is_named_for_stands_right_beside_its_button(
+    browser: Browser, server: AppServer, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = Visit(context).open(f"{server.url}/health")
+    opens = page.locator(".st-key-whose_0 button").bounding_box(timeout=9000)
+    line = "//*[contains(@class, 'st-key-whose_0')]/following::*[@data-testid='stText'][1]"
+    told = page.locator(line).bounding_box(timeout=9000)
+    assert opens is not None
+    assert told is not None
+    assert 0 < told["x"] - opens["x"] - opens["width"] <= 20
+    assert abs(told["y"] + told["height"] / 2 - opens["y"] - opens["height"] / 2) <= 1
+    context.close()
 
 
 @pytest.mark.long
