@@ -67,6 +67,8 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
         else:
             st.caption(_count({kind: len(frame) for kind, frame in found.frames.items()}, among))
             _table(rows, places)
+            if rows["at"].notna().sum() > 1:
+                st.caption("Observations and retrievals: those that begin with the words first, then the newest.")
         if by_words and scope.org is not None and scope.reach != Reach.of(frozenset({scope.org})):
             st.button(
                 "Search all organizations", key="search_all", icon=":material/public:",
@@ -88,19 +90,19 @@ def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
     _by_keyboard(rows, targets)
     when, where = ([column] if rows[column].notna().any() else [] for column in ("at", "project"))
     grid(
-        rows.assign(open="Open")[["open", "kind", *when, "name", *where, "organization", "id"]],
+        rows.assign(open="Open")[["open", "kind", "name", "organization", *when, *where, "id"]],
         hide_index=True,
         key="search_found",
         placeholder=messages.MISSING,
         column_config={
             "open": st.column_config.ButtonColumn(
-                "", width="small", type="tertiary", key="search_open", on_click=_clicked, args=(targets,)
+                "", width=62, type="tertiary", key="search_open", on_click=_clicked, args=(targets,)
             ),
-            "kind": st.column_config.TextColumn("Kind", width=95),
-            "name": st.column_config.TextColumn("Name or text", width=330),
+            "kind": st.column_config.TextColumn("Kind", width=92),
+            "name": st.column_config.TextColumn("Name or text", width=250),
             "at": st.column_config.DatetimeColumn("Written (UTC)", format="D MMM YYYY HH:mm", width=135),
             "project": st.column_config.TextColumn("Project", width=105),
-            "organization": st.column_config.TextColumn("Organization", width=150),
+            "organization": st.column_config.TextColumn("Organization", width=135),
             "id": st.column_config.TextColumn("Id", width=280),
         },
     )

@@ -111,8 +111,9 @@ def test_what_reads_the_same_is_told_apart_by_when_and_where_it_was_written(addr
         assert [id_ for _, id_ in rows(test.run())] == [str(ids[1]), str(ids[0])]
         (table,) = [each.value for each in test.dataframe if "kind" in each.value.columns]
         assert [f"{at:%Y-%m-%d %H:%M}" for at in table["at"]] == ["2026-03-02 10:45", "2026-03-01 09:30"]
-        assert table.columns.tolist() == ["open", "kind", "at", "name", "project", "organization", "id"]
+        assert table.columns.tolist() == ["open", "kind", "name", "organization", "at", "project", "id"]
         assert table["project"].tolist() == ["api", "api"]
+        assert "those that begin with the words first, then the newest." in texts(test)
         assert test.selectbox("search_picked").options == [
             "observation of 2 Mar 2026 10:45: The same lanterns (Acme, api)",
             "observation of 1 Mar 2026 09:30: The same lanterns (Acme, api)",
