@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUIET = "rgba(143, 163, 173, 0.12)"
-STRONGEST = "rgba(27, 127, 121, 0.7)"  # so pale that the theme's own text is legible on it, in either theme
+STRONGEST = "rgba(27, 127, 121, 0.7)"  # so pale that the figures are legible on it, in either theme
 ROW, LONGEST_LABEL = 26, 34
 WHOLE_FROM = 10  # percent from which a cell has no decimals; two digits would write 100 as 1e+02
 FEW_STEPS = 16  # up to which the figures stand in the cells
 
 
-def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], told: int) -> go.Figure:
+def heat_map(
+    cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], told: int, *, ink: str | None = None
+) -> go.Figure:
     """A row per name, a column per step; ``cells`` has row and step (both from 0), stored and injected.
 
     A cell before anything was stored stays empty: there was nothing to cover. The title speaks of step ``told``, by
-    all_stored and all_injected, which count what has no row here, too.
+    all_stored and all_injected, which count what has no row here, too. ``ink`` colours the figures in the cells.
     """
     stored, injected = np.zeros((2, len(names), len(steps)))
     places = cells["row"].to_numpy("int64"), cells["step"].to_numpy("int64")
@@ -54,7 +56,7 @@ def heat_map(cells: pd.DataFrame, names: Sequence[str], steps: Sequence[str], to
                 ),
                 colorbar={"title": {"text": "% injected", "side": "right"}, "thickness": 10, "outlinewidth": 0},
             ),
-            *(_numbers(share) if len(steps) <= FEW_STEPS else ()),
+            *(_numbers(share, ink) if len(steps) <= FEW_STEPS else ()),
         ]
     )
     finish(figure, _title(cells, steps, told), height=110 + ROW * len(names))
@@ -77,7 +79,7 @@ def _title(cells: pd.DataFrame, steps: Sequence[str], told: int) -> str:
     return f"{steps[told]}: {100 * injected / stored:.3g} % of what was stored reached an agent"
 
 
-def _numbers(share: npt.NDArray[np.float64]) -> list[go.Scatter]:
+def _numbers(share: npt.NDArray[np.float64], ink: str | None) -> list[go.Scatter]:
     """The share in each cell."""
     cells = [(int(x), int(y), float(share[y, x])) for y, x in np.argwhere(~np.isnan(share))]
     return [
@@ -86,6 +88,7 @@ def _numbers(share: npt.NDArray[np.float64]) -> list[go.Scatter]:
             y=[y for _, y, _ in cells],
             mode="text",
             text=[f"{value:.0f}" if value >= WHOLE_FROM else f"{value:.2g}" for _, _, value in cells],
+            textfont=ink and {"color": ink},
             hoverinfo="skip",
         )
     ]

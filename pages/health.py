@@ -10,6 +10,7 @@ from charts.look import QUIET
 from controls import messages, trust
 from controls.health import budget, change, coverage, days, filters, head, runs, system, tables, top, whose
 from controls.health.answers import ask
+from controls.ink import ink
 from controls.loading import shape
 from controls.view import view
 from queries.errors import LACKING, StoreError
@@ -68,7 +69,7 @@ try:
     elif part == "coverage":
         if (cells := coverage.coverage(scope)) is not None:
             st.plotly_chart(
-                heat_map(*cells),
+                heat_map(*cells, ink=ink()),
                 key="coverage",
                 config=QUIET,
                 alt="Share of stored observations that reached agents, by project or agent and time",

@@ -11,6 +11,7 @@ from analysis.replay.sensitivity import SAFE
 from charts.look import QUIET
 from charts.sensitivity import sensitivity
 from controls import glossary, loading, messages, one_organization
+from controls.ink import ink
 from controls.view import view
 from controls.what_if import answers, knobs, outcome_ladder, replayed
 from controls.what_if.answers import Lacking
@@ -31,7 +32,7 @@ def draw_map(settings: WhatIf, scope: Scope) -> None:
         return
     lambdas, boosts = knobs.labels()
     st.plotly_chart(
-        sensitivity(replayed.cells(found), lambdas, boosts, knobs.place(), SAFE, ink=replayed.ink()),
+        sensitivity(replayed.cells(found), lambdas, boosts, knobs.place(), SAFE, ink=ink()),
         key=knobs.MAP,
         on_select=knobs.map_clicked,
         selection_mode="points",

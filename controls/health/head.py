@@ -35,7 +35,7 @@ PART = Knob("part", "Part", tuple(PARTS), next(iter(PARTS)))
 HEAD = {
     "accepted": "Accepted",
     "never": "Never retrieved",
-    "collapsed": "Collapsed",
+    "collapsed": "Collapsed weights",
     "coverage": "Log coverage",
     "aggregation": "Aggregation age",
 }

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 VS_LOG = f"Top {TOP} vs. log"  # elsewhere a top 5 that changed is one that feedback changed
 LEAST = 1e-6
-INK = {"light": "#1D2B33", "dark": "#E4EAED"}
 
 
 def coverage(found: Coverage, as_of: str) -> None:
@@ -79,11 +78,6 @@ def beside_feedback_impact(settings: WhatIf) -> None:
     """Why flips are not as many as there, where both ask what feedback did: weighting off, and all else as logged."""
     if settings == WhatIf(weighting=False):
         st.caption(glossary.FLIPS_COUNTED_APART)
-
-
-def ink() -> str:
-    """The colour of figures on a weak ground; plotly's own would be too pale on a light page."""
-    return INK["dark" if st.context.theme.type == "dark" else "light"]
 
 
 def cells(found: SensitivityMap) -> pd.DataFrame:

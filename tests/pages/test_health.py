@@ -48,7 +48,7 @@ class TestDrawn:
                 assert value.startswith("≈ ")
                 assert float(value.strip("≈ %")) == pytest.approx(exact, abs=points)
                 assert checks.loc[label, "counts"].startswith("≈ ")
-            assert {metric.label: metric.value for metric in test.metric}["Collapsed"].endswith("%")
+            assert {metric.label: metric.value for metric in test.metric}["Collapsed weights"].endswith("%")
         with health(address, org="org_a") as test:
             assert "drawn from" not in " ".join(line.value for line in test.markdown)
             assert table(test, "checks").set_index("check").loc["Collapsed weights", "value"] == "20 %"
@@ -124,7 +124,7 @@ class TestMemory:
         plant(owner, 7, size=30)
         with health(address, org="org_a") as test:
             figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
-        assert list(figures) == ["Accepted", "Never retrieved", "Collapsed", "Log coverage", "Aggregation age"]
+        assert list(figures) == ["Accepted", "Never retrieved", "Collapsed weights", "Log coverage", "Aggregation age"]
         stored = frames(owner, SCOPE)["observations"]
         waits = stored[(stored["status"] == "active") & stored["project_id"].isna()]["created_at"].min()
         days = (datetime.now(UTC) - waits).total_seconds() / 86400

@@ -157,7 +157,7 @@ class TestSentence:
         )
         with health(address, org="org_a") as test:
             assert "Nothing got noticeably worse" in said(test)
-            figure = next(metric for metric in test.metric if metric.label == "Collapsed")
+            figure = next(metric for metric in test.metric if metric.label == "Collapsed weights")
             row = table(test, "checks").set_index("check").loc["Collapsed weights"]
         assert (figure.value, figure.delta, row["change"]) == ("0.5 %", "▲ +0.5 pt", "▲ +0.5 pt")
 
