@@ -48,7 +48,7 @@ def switch_on(visit: Visit, url: str, shoot: Shoot) -> None:
     way.wait_for(timeout=LONG)
     shoot(_scrolled(page, page.get_by_text("Change a flag", exact=True)), 1)
     way.click()
-    verdict = page.get_by_text(re.compile("^(No-go|Go: every|Not decided)"))
+    verdict = page.get_by_text(re.compile(r"^(No-go\.|Go: every|Not decided yet)"))  # the preview's begins alike
     verdict.wait_for(timeout=LONG)
     visit.settled()
     shoot(page, 2)
