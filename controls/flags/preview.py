@@ -14,6 +14,7 @@ from analysis.replay.sensitivity import SAFE
 from controls import glossary, working
 from controls.corroboration.gates import failure
 from controls.grid import grid
+from controls.links import Heading
 from controls.loading import flip_preview
 from controls.messages import MISSING, digits, number, percent
 from controls.scope import last_days_address
@@ -38,12 +39,12 @@ SAME = "means the same: no effect on ranking"
 RESTORES = "nothing was retrieved under the present state yet: going back restores what was ranked until then"
 UNTRIED = "none of these retrievals was made under the present state: the effect of leaving it is unknown"
 COLUMNS = {  # with widths in pixels that a window of 900 has room for, 544 in all
-    "organization": ("Organization", 114, None),
-    "change": ("Change", 88, None),
-    "top": ("Top 5 changed", 106, None),
-    "per_100": ("Flips per 100", 101, glossary.FLAG_PREVIEW),
-    "rbo": ("RBO", 55, glossary.RBO),
-    "replayed": ("Replayed", 80, glossary.REPLAYED_OF_LOGGED),
+    "organization": Heading("Organization", 114),
+    "change": Heading("Change", 88),
+    "top": Heading("Top 5 changed", 106),
+    "per_100": Heading("Flips per 100", 101, explained=glossary.FLAG_PREVIEW),
+    "rbo": Heading("RBO", 55, explained=glossary.RBO),
+    "replayed": Heading("Replayed", 80, explained=glossary.REPLAYED_OF_LOGGED),
 }
 
 
@@ -125,8 +126,8 @@ def show_previews(orgs: list[Organization], flag: str, new: State, found: dict[s
         hide_index=True,
         key="flag_previews",
         column_config={
-            name: st.column_config.TextColumn(label, width=width, help=explained)
-            for name, (label, width, explained) in COLUMNS.items()
+            name: st.column_config.TextColumn(heading.label, width=heading.width, help=heading.explained)
+            for name, heading in COLUMNS.items()
         },
     )
     _say_notes(orgs, found)

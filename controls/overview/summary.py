@@ -11,7 +11,7 @@ from analysis.health.change import is_chance
 from analysis.overview import by_day, totals
 from charts.look import UP
 from controls import glossary, messages
-from controls.figures import WIDE, Figure, in_a_row
+from controls.figures import Figure, in_a_row
 from controls.grid import grid
 from controls.health.words import DIP, SHORT_DIP, change, colour, dip, points, same, unclear
 from controls.links import enter_column
@@ -110,7 +110,7 @@ def figures(  # noqa: PLR0917 - what the page knows
         )
         for label, value, found, explained in meant
     ]
-    in_a_row(figures, WIDE)
+    in_a_row(figures)
     messages.compared(then["retrievals"], scope.days, "" if is_over else f" {_so_far(as_of)}")
 
 

@@ -71,7 +71,7 @@ def test_both_count_the_same_retrievals_of_the_same_days(  # noqa: PLR0917 - fix
         test.switch_page("feature_flags.py").run()
         assert not test.exception
         preview = next(frame.value for frame in test.dataframe if "replayed" in frame.value.columns).iloc[0]
-        (link,) = (link.proto for link in test.get("page_link") if "go or no-go" in link.proto.label)
+        (link,) = (link.proto for link in test.get("page_link") if "Go or no-go" in link.proto.label)
     with application(address, **dict(parse_qsl(link.query_string))) as test:
         test.switch_page("corroboration.py").run()
         until(lambda: not test.run().get("progress") and any("gate" in f.value.columns for f in test.dataframe), 60)
