@@ -37,7 +37,7 @@ class TestParts:
         # four weeks and two days: yesterday lies in the last column, which is not over
         assert [f"{begins[1]:%-d %b} to {NOW:%-d %b} so far"] == drawn["layout"]["xaxis"]["ticktext"][-1:]
         assert drawn["layout"]["title"]["text"].endswith(": 0 % of what was stored reached an agent")
-        assert drawn["data"][1]["text"] == ["0", "25"]
+        assert drawn["data"][1]["text"] == ["0"] * 4 + ["25"]  # one row: nothing, then two of eight
         assert len(drawn["layout"]["xaxis"]["ticktext"]) == len(steps(SCOPE))
         assert drawn["layout"]["yaxis"]["ticktext"] == ["api"]
 
