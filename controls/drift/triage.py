@@ -64,7 +64,7 @@ def steps(found: Drift, one: Listed | None, principal: Principal) -> None:
         place = names.index(one.fingerprint) + 1 if one is not None and listed else 0
         if one is not None:
             with st.container(width=PLACED, horizontal=True, gap="small", vertical_alignment="center"):
-                left_out = "not listed or in files under these filters"
+                left_out = "filtered out of list and files"
                 st.caption(f"alert {number(place)} of {number(len(names))}" if listed else left_out, width="content")
                 st.text(state_of(one, found), width="content")
             if _decides(found, principal):

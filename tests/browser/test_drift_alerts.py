@@ -147,7 +147,7 @@ def test_triage_by_keyboard_and_after_a_reload(
     expect(page).to_have_url(re.compile(second))
     visit.settled()
     page.keyboard.press("f")
-    expect(page.get_by_text("not listed or in files under these filters")).to_be_visible()
+    expect(page.get_by_text("filtered out of list and files")).to_be_visible()
     assert state(keeper, second) == ("false_positive", 1)
     visit.settled()
     page.keyboard.press("p")

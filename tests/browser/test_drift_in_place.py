@@ -60,7 +60,7 @@ def test_a_decision_leaves_its_buttons_where_they_are(visit: Visit, server: AppS
     buttons = page.get_by_role("button", name=CLICKED)
     before = [button.bounding_box() for button in buttons.all()]
     assert len(before) == 13
-    for key, told in ((first, "Saved."), ("f", "not listed or in files"), ("u", "False positive: undone.")):
+    for key, told in ((first, "Saved."), ("f", "filtered out of list and files"), ("u", "False positive: undone.")):
         page.keyboard.press(key)
         expect(page.get_by_text(told)).to_be_visible()
         visit.settled()

@@ -224,7 +224,7 @@ def test_what_the_threshold_changes_is_said_beside_it(drift_page: Show, owner: O
 def test_a_link_to_no_alert_says_that_and_nothing_of_filters(drift_page: Show) -> None:
     test = drift_page(org="org_a", alert="0" * 32)
     assert [line.value for line in test.warning if line.value.startswith("No such alert at this threshold")]
-    assert not [caption for caption in test.caption if "not listed or in files" in caption.value]
+    assert not [caption for caption in test.caption if "filtered out of list and files" in caption.value]
 
 
 OF_2020 = {"window": "custom", "from": "2020-01-01", "to": "2020-01-07"}

@@ -44,7 +44,7 @@ def test_an_alert_is_opened_decided_and_leaves_the_list(drift_page: Show, store:
     assert [told.value for told in test.success] == ["Saved."]
     assert figures(test)["Listed"] == ("2", "of 3")
     captions = [line.value for line in test.caption]
-    assert "not listed or in files under these filters" in captions
+    assert "filtered out of list and files" in captions
     assert any("Each file holds 2 alerts: every one that is listed with both" in line for line in captions)
     assert any("decisions as of now" in line.value for line in test.markdown)
     assert any("✓ resolved · the newer is right" in line.value for line in test.text)
