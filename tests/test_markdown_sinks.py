@@ -44,6 +44,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/inspector/inspection.py": {"labels"},
         "controls/knobs.py": {"names", "self.explained"},
         "controls/link_banner.py": {"self.ignored", "self.unknown"},
+        "controls/flags/preview.py": {"heading.explained"},
         "controls/links.py": {"heading.explained"},
         "controls/messages.py": {"among", "more", "what", "where"},
         "controls/search.py": {"_count(): among"},
