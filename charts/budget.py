@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -99,7 +99,12 @@ def pareto(
         )
     figure.add_vline(x=centre[0], line={"color": NEUTRAL, "width": 1})
     figure.add_hline(y=100 * centre[1], line={"color": NEUTRAL, "width": 1})
-    _name_zones(figure, frontier, set(points["zone"][points["told_apart"]]), certain=certain)
+    _name_zones(figure, set(points["zone"][points["told_apart"]]))
+    if len(frontier) > 1:
+        figure.add_annotation(
+            text="frontier" if certain else "frontier, not told apart", x=_room(points, frontier),
+            y=100 * frontier[0][1], yanchor="top", showarrow=False, font={"color": UP if certain else NEUTRAL},
+        )  # fmt: skip
     finish(figure, _title(points, frontier, cut_at, ended), height=420)
     figure.update_layout(hovermode="closest", showlegend=False, title_y=0.955)  # of two lines
     low, high = _range(points["tokens_low"], points["tokens_high"])
@@ -117,20 +122,22 @@ def _is_told(points: pd.DataFrame, frontier: Sequence[tuple[float, float]]) -> b
     return set(frontier) <= told
 
 
-def _name_zones(figure: go.Figure, frontier: Sequence[tuple[float, float]], told: set[str], *, certain: bool) -> None:
-    """Each zone's name in its outer corner, grey where no mark is sure to lie, and the frontier's below a step."""
+def _name_zones(figure: go.Figure, told: set[str]) -> None:
+    """Each zone's name in its outer corner, grey where no mark is sure to lie."""
     for zone, (x, y) in CORNERS.items():
         colour = LOOKS[zone][0] if zone in told else NEUTRAL
         figure.add_annotation(
             text=zone, x=x, y=y, xref="x domain", yref="y domain", xanchor=("left", "right")[x],
             yanchor=("bottom", "top")[y], showarrow=False, font={"color": colour, "size": 13},
         )  # fmt: skip
-    if len(frontier) > 1:
-        (left, share), (right, _) = frontier[:2]
-        figure.add_annotation(
-            text="frontier" if certain else "frontier, not told apart", x=(left + right) / 2, y=100 * share,
-            yanchor="top", showarrow=False, font={"color": UP if certain else NEUTRAL},
-        )  # fmt: skip
+
+
+def _room(points: pd.DataFrame, frontier: Sequence[tuple[float, float]]) -> float:
+    """The middle of the widest part of the frontier's first step in which no mark stands."""
+    (left, _), (right, _) = frontier[:2]
+    between = points["tokens"][points["tokens"].between(left, right)]
+    start, end = max(pairwise(sorted({left, *between, right})), key=lambda part: part[1] - part[0])
+    return float(start + end) / 2
 
 
 def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at: int | None, ended: str) -> str:

@@ -52,13 +52,13 @@ def test_the_map_is_divided_at_the_mean_of_all_sessions() -> None:
 
 
 def test_each_zone_is_named_in_its_quarter_and_the_frontier_beside_its_line() -> None:
-    """Left of the cross is few tokens, above it is the larger share; the line's first step is level from 100 to 400."""
+    """Few tokens are left, the larger share on top; of the line's first step, 100 to 400, 200 to 400 has no mark."""
     drawn = pareto(FOUR, [(100, 0.7), (400, 0.9)], CENTRE)
     named = {note.text: (note.xref, note.x, note.yref, note.y) for note in drawn.layout.annotations}
     x, y = "x domain", "y domain"
     assert named == {
         "efficient": (x, 0, y, 1), "generous": (x, 1, y, 1), "starved": (x, 0, y, 0), "wasteful": (x, 1, y, 0),
-        "frontier": (None, 250, None, pytest.approx(70)),  # by the axes' own numbers
+        "frontier": (None, 300, None, pytest.approx(70)),  # by the axes' own numbers
     }  # fmt: skip
     assert drawn.layout.showlegend is False
     alone = pareto(FOUR, [(100, 0.7)], CENTRE)
