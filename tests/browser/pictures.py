@@ -57,6 +57,7 @@ HEIGHTS = {
     "drift-alerts": 1400,
     "drift-alerts-opened": 1500,
 }  # where the first screen would cut the main picture
+NARROW_HEIGHTS = {"health": 1500, "health-budget": 1500, "health-coverage": 1700}  # and where a narrow one would
 WITHOUT_TABLE = ("health-coverage",)
 # the first row's "Open" leads there
 OPENED = {
@@ -65,11 +66,12 @@ OPENED = {
     "observation": "Its whole life",
 }
 FOLLOWED = {"observation": "All of its life is shown"}  # a link that was opened is followed, to a page that says this
+WIDE = 1400
 Theme = Literal["light", "dark"]
 # file name's end: theme, width, height
 SHOTS: dict[str, tuple[Theme, int, int]] = {
-    "light": ("light", 1400, 800),
-    "dark": ("dark", 1400, 800),
+    "light": ("light", WIDE, 800),
+    "dark": ("dark", WIDE, 800),
     "light-narrow": ("light", 900, 1000),
     "dark-narrow": ("dark", 900, 1000),
 }
@@ -80,7 +82,7 @@ def take(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
     for page_name in names:
         path = PAGES[page_name]
         for shot, (theme, width, height) in SHOTS.items():
-            tall = HEIGHTS.get(page_name, height)
+            tall = (NARROW_HEIGHTS if width < WIDE else {}).get(page_name) or HEIGHTS.get(page_name, height)
             context = browser.new_context(viewport={"width": width, "height": tall}, color_scheme=theme)
             page = Visit(context).open(url + path)
             drawn = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stAlert], [data-testid=stMetric]"
