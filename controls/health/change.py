@@ -114,7 +114,7 @@ def _untold(compared: tuple[Compared, ...]) -> str:
     """What cannot be compared, each kind once."""
     labels = {each.measure.name: each.measure.label.lower() for each in compared}
     kinds = dict.fromkeys(KINDS.get(name, labels[name]) for name in _not_compared(compared))
-    return f" Cannot be told, for one of the two windows has too little of it: {', '.join(kinds)}." if kinds else ""
+    return f" Not compared, because it is known of one of the two windows alone: {', '.join(kinds)}." if kinds else ""
 
 
 def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str) -> str:

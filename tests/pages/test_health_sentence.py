@@ -100,7 +100,7 @@ def test_no_good_news_where_sessions_have_no_window_before(address: str, owner: 
     with health(address, org="org_a") as test:
         said = told(test)
     assert said.startswith(":gray[○] What can be compared with the 30 days before did not get noticeably worse.")
-    assert "Cannot be told, for one of the two windows has too little of it: how sessions ended" in said
+    assert "Not compared, because it is known of one of the two windows alone: how sessions ended" in said
     assert ":green" not in said
 
 
@@ -125,3 +125,16 @@ def test_a_longer_window_is_offered_where_the_one_before_it_has_sessions(address
     add_sessions(owner, "org_a", 90, 1, 1)
     with health(address, org="org_a") as test:
         assert offered in [button.label for button in test.button]
+
+
+def test_what_a_log_without_times_cannot_say_is_not_called_too_little(address: str, owner: Owner) -> None:
+    """Memories of forty days, retrieved in both windows: when they were is not known, however many there are."""
+    collapse(owner, 0, 100)
+    for ago in (5, 40):
+        add_sessions(owner, "org_a", ago, 10, 20)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name=f"r{ago}", days_ago=ago)
+    owner.execute("alter table retrieval_ab_logs drop column created_at cascade")
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        said = told(test)
+    assert "Not compared, because it is known of one of the two windows alone: never retrieved, stale." in said
