@@ -127,6 +127,21 @@ def test_a_longer_window_is_offered_where_the_one_before_it_has_sessions(address
         assert offered in [button.label for button in test.button]
 
 
+def test_a_longer_window_is_offered_by_what_it_leads_to_also_from_days_long_past(address: str, owner: Owner) -> None:
+    """A month more than a year ago had sessions in the 90 days before its own; the last 90 days have nothing."""
+    sample.add_organization(owner, "org_a")
+    for ago in (410, 440, 520):
+        add_sessions(owner, "org_a", ago, 10, 20)
+    days = {name: f"{sample.TODAY - timedelta(days=ago):%Y-%m-%d}" for name, ago in (("from", 429), ("to", 400))}
+    offered = "Compare the last 90 days"
+    with health(address, org="org_a", window="custom", **days) as test:
+        assert not test.exception
+        assert offered not in [button.label for button in test.button]
+    add_sessions(owner, "org_a", 100, 1, 1)
+    with health(address, org="org_a", window="custom", **days) as test:
+        assert offered in [button.label for button in test.button]
+
+
 def test_what_a_log_without_times_cannot_say_is_not_called_too_little(address: str, owner: Owner) -> None:
     """Memories of forty days, retrieved in both windows: when they were is not known, however many there are."""
     collapse(owner, 0, 100)
