@@ -6,6 +6,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from charts.look import DOWN, NEUTRAL
+from queries.engine import Store
+from queries.errors import StoreError
+from queries.health.logged import LogIntegrity
+from queries.health.served import AnySessions
+from queries.scope import EVERYTHING, Scope
 from tests import sample
 from tests.health_store import NOW
 from tests.pages.health_page import health, spec
@@ -13,6 +18,7 @@ from tests.pages.test_health_fleet import add_sessions
 
 if TYPE_CHECKING:
     import psycopg
+    import pytest
     from streamlit.testing.v1 import AppTest
 
     Owner = psycopg.Connection[Any]
@@ -153,3 +159,43 @@ def test_what_a_log_without_times_cannot_say_is_not_called_too_little(address: s
         assert not test.exception
         said = told(test)
     assert "Not compared, because it is known of one of the two windows alone: never retrieved, stale." in said
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, kind: type[AnySessions | LogIntegrity], scope: Scope | None = None) -> None:
+    """Let one kind of question be slow, of one window alone where it is named."""
+    ask_all = Store.ask_all
+
+    def asked(store: Store, *questions: Any) -> Any:  # noqa: ANN401 - as it is
+        if any(isinstance(each, kind) and scope in (None, each.scope) for each in questions):
+            raise StoreError("slow", "It took too long.")
+        return ask_all(store, *questions)
+
+    monkeypatch.setattr(Store, "ask_all", asked)
+
+
+def test_a_part_of_the_past_that_could_not_be_read_is_told_beside_what_is_compared(
+    address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample.add_organization(owner, "org_a")
+    for ago in (5, 40):
+        add_sessions(owner, "org_a", ago, 10, 20)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name=f"r{ago}", days_ago=ago)
+    today = sample.TODAY.date()
+    fail(monkeypatch, LogIntegrity, Scope.of_days(EVERYTHING, today - timedelta(days=29), today, "org_a").before())
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        said = told(test)
+        warned = [each.value for each in (*test.caption, *test.warning)]
+    assert "the log" in said
+    assert len([each for each in warned if each.startswith("Some of the 30 days before could not be read. ")]) == 1
+
+
+def test_what_a_longer_window_holds_is_no_part_of_the_one_before(
+    address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample.add_organization(owner, "org_a")
+    fail(monkeypatch, AnySessions)
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        said = [each.value for each in (*test.caption, *test.warning)]
+    assert "Nothing was stored or logged in the 30 days before, so no change can be told." in said
