@@ -10,7 +10,7 @@ import streamlit as st
 from controls.loading import load
 from controls.messages import MISSING, number
 from controls.scope import enter
-from queries.organizations import Organizations
+from queries.organizations import SHOWN, Organizations
 from queries.scope import marked
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def offer(scope: Scope, reason: str, beside: Beside | None = None) -> None:
     Or the first by what stands beside, then the others by name.
     """
     st.info(f"{reason} Choose one here or in the sidebar.", icon=":material/apartment:")
-    found = load(Organizations(scope)).frames[0]
+    first = () if beside is None else tuple(beside.first[:MANY])
+    found = load(Organizations(scope, also=first)).frames[0]
     if beside is not None:
         places = {org: place for place, org in enumerate(beside.first)}
         found = found.sort_values("id", key=lambda ids: ids.map(places).fillna(len(places)), kind="stable")
@@ -50,4 +51,7 @@ def offer(scope: Scope, reason: str, beside: Beside | None = None) -> None:
                 st.text(beside.told.get(org, MISSING), width=WIDTH)
     if len(found) > MANY:
         by = "by name" if beside is None else "in this order"
-        st.caption(f"The first {MANY} of {number(len(found))} {by}; the sidebar's list has them all.")
+        if len(found) < SHOWN:
+            st.caption(f"The first {MANY} of {number(len(found))} {by}; the sidebar's list has them all.")
+        else:
+            st.caption(f"The first {MANY} {by}; the sidebar's list has the first {number(SHOWN)} by name.")

@@ -67,7 +67,7 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
         else:
             st.caption(_count({kind: len(frame) for kind, frame in found.frames.items()}, among))
             _table(rows, places)
-            if rows["at"].notna().sum() > 1:
+            if by_words and rows["at"].notna().sum() > 1:
                 st.caption("Observations and retrievals: those that begin with the words first, then the newest.")
         if by_words and scope.org is not None and scope.reach != Reach.of(frozenset({scope.org})):
             st.button(

@@ -30,10 +30,10 @@ try:
         if lines := days.lines(memory, scope):
             marks = days.marks(memory, scope)
             st.plotly_chart(
-                shares_and_marks(lines, marks, scope.since, days.title(memory)),
+                shares_and_marks(lines, marks, scope.since, days.title(lines, memory)),
                 key="days",
                 config=QUIET,
-                alt=days.said(marks),
+                alt=days.said(lines, marks),
             )
             days.not_marked(memory, scope)
         st.plotly_chart(

@@ -44,21 +44,22 @@ class OrganizationRow:
 
 @dataclass(frozen=True)
 class Organizations:
-    """The organizations in reach, by name."""
+    """The organizations in reach, by name; ``also`` are to be among them whatever their names are."""
 
     scope: Scope
     chosen: str | None = None
+    also: tuple[str, ...] = ()
     row: ClassVar[type] = OrganizationRow
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[tuple[str, str]]:
-        """As many as a list can show, and the chosen one, which may lie beyond them."""
+        """As many as a list can show, and the chosen one and those named, which may lie beyond them."""
         orgs = schema.organizations
         mine = self.scope.reach.where(orgs.c.id)
         listed = select(orgs.c.id).where(mine).order_by(*by_name(orgs)).limit(SHOWN)
         return (
             select(orgs.c.id, shown_name(orgs))
-            .where(mine, or_(orgs.c.id.in_(listed), orgs.c.id == self.chosen))
+            .where(mine, or_(orgs.c.id.in_(listed), orgs.c.id == self.chosen, orgs.c.id.in_(self.also)))
             .order_by(*by_name(orgs))
         )
 

@@ -43,6 +43,7 @@ BEFORE = (
     "boost as it is live: within 3 bits, scale 0.1, members counted, among what existed at each retrieval. The sliders "
     "do not change it."
 )
+OVER = "This window ends before that"
 WEEK = 7
 
 
@@ -76,11 +77,7 @@ def _panel(live: Clustered, scope: Scope) -> None:
     else:
         passed = gates(found)
         if found.before is not None and found.before.told is not None:
-            _say_before(
-                found.before,
-                found.before.told,
-                f"Since then {counted(found.under, 'retrieval')} made with it can be judged:",
-            )
+            _say_before(found.before, found.before.told, _made_with_it(found.before, found.before.told, found, scope))
         if found.on:
             _say_on(passed)
         else:
@@ -108,14 +105,28 @@ def _foretold(found: Shadow, scope: Scope) -> None:
         return
     later = found.logged - told.logged
     since = f"{counted(later, 'retrieval')} since, none made with it" if later else "Nothing was retrieved since"
-    is_over = datetime.fromisoformat(found.before.switched_at) >= scope.until
     _say_before(
         found.before,
         told,
-        "This window ends before that." if is_over else f"{since}: what it really does is not known yet.",
+        f"{OVER}." if _is_over(found.before, scope) else f"{since}: what it really does is not known yet.",
     )
     _effect(told)
     _table(gates(told))
+
+
+def _is_over(before: Before, scope: Scope) -> bool:
+    """Whether the window ended before the boost was switched on."""
+    return datetime.fromisoformat(before.switched_at) >= scope.until
+
+
+def _made_with_it(before: Before, told: Shadow, found: Shadow, scope: Scope) -> str:
+    """How many of those that the gates judge were made since the change, and how many when it was on before that."""
+    since, earlier = found.under - told.under, told.under
+    if not earlier:
+        return f"Since then {counted(since, 'retrieval')} made with it can be judged:"
+    nothing = OVER if _is_over(before, scope) else "None made with it since"
+    later, too = (f"{counted(since, 'retrieval')} made with it since", ", too") if since else (nothing, "")
+    return f"{later}; {counted(earlier, 'retrieval')} made when it was on before can be judged{too}:"
 
 
 def _say_before(before: Before, told: Shadow, since: str) -> None:

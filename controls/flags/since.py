@@ -27,7 +27,9 @@ def outcomes_address(entry: Mapping[str, object], changed_at: datetime, next_at:
     if before == since:
         return {}
     today, day = datetime.now(UTC).date(), changed_at.date()
-    last = today if next_at is None else max(day, next_at.date() - timedelta(days=1))
+    if next_at is not None and next_at.date() <= day:
+        return {}  # a window has whole days
+    last = today if next_at is None else next_at.date() - timedelta(days=1)
     told = {"org": str(entry["org_id"]), "show": "outcomes"}
     if last == today and today - day <= USUAL:
         return told

@@ -6,7 +6,7 @@ What is lacking costs its own figure alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from analysis.health.change import WHOLE, compare
@@ -100,6 +100,12 @@ def _of_log(of_pages: float, counts: dict[str, float]) -> float:
     return min(of_pages, counts.get("drawn", 0.0) / retrievals) if retrievals else of_pages
 
 
+def _up_to_today(scope: Scope, days: int) -> Scope:
+    """The window that a link to so many days leads to, wherever the present one ends."""
+    tomorrow = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return replace(scope, since=tomorrow - timedelta(days=days), until=tomorrow)
+
+
 def ask_earlier(scope: Scope, log: LogShape) -> Partly:
     """The same for the window before, as far as the store kept it; a log without times cannot say what was read."""
     before, stored = scope.before(), log.stored_share(scope)
@@ -114,8 +120,7 @@ def ask_earlier(scope: Scope, log: LogShape) -> Partly:
         "steered": FlagsTurned(replace(scope, since=before.since), TURNED),  # in either window
     }
     if scope.days in LONGER:
-        whole = replace(scope, since=scope.until - timedelta(days=LONGER[scope.days]))
-        asked["longer"] = AnySessions(whole.before())
+        asked["longer"] = AnySessions(_up_to_today(scope, LONGER[scope.days]).before())
     if log.created_at:
         asked["usage"] = EarlierUsage(scope, log, stored)
     if log.retrieval_id:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 Way = tuple[str, str, dict[str, str]]
+NO_MEASURES = ("steered", "longer")  # of flags, and of a window before that one
 NAMED = 3  # measures in the sentence; more would be a table
 # What sessions and the log are called together, where a window of them is missing; what is stored has its own names.
 KINDS = {
@@ -57,7 +58,7 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     """What got noticeably worse, with ways to it; where nothing did, that, and what too few events leave open."""
     period = window_before(scope.days)
     if all(each.before is None for each in memory.compared):
-        failed = [error for name, error in memory.earlier.failed.items() if name != "steered"]  # of flags, no measure
+        failed = [error for name, error in memory.earlier.failed.items() if name not in NO_MEASURES]
         if failed:
             left_out(f"Some of {period}" if memory.earlier.frames else period.capitalize(), failed[0])
         if memory.earlier.frames:
@@ -68,9 +69,11 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     back, open_ = _longer(memory, scope), _untold(memory.compared)
     if not worse:
         st.markdown(f"{_no_worse(memory.compared, unsure, period)}{_also(memory.compared, unsure)}{open_}")
+        _unread(memory, period)
         _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
         return
     st.markdown(f"{_worse(memory, worse, unsure, period)}{open_}")
+    _unread(memory, period)
     steered = _steered(memory, scope)
     # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
     ways = _known(memory) | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
@@ -82,6 +85,13 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
             *_led(sorted([*worse[:NAMED], *unsure], key=lambda each: each.measure not in SERVICES), ways),
         ]
     )
+
+
+def _unread(memory: HealthAnswers, period: str) -> None:
+    """That what is known of now could not be read of before; what neither can be is told below the picture."""
+    failed = [error for name, error in memory.earlier.failed.items() if name in memory.found.frames]
+    if failed:
+        left_out(f"Some of {period}", failed[0])
 
 
 def _longer(memory: HealthAnswers, scope: Scope) -> list[Way]:
@@ -114,7 +124,7 @@ def _untold(compared: tuple[Compared, ...]) -> str:
     """What cannot be compared, each kind once."""
     labels = {each.measure.name: each.measure.label.lower() for each in compared}
     kinds = dict.fromkeys(KINDS.get(name, labels[name]) for name in _not_compared(compared))
-    return f" Cannot be told, for one of the two windows has too little of it: {', '.join(kinds)}." if kinds else ""
+    return f" Not compared, because it is known of one of the two windows alone: {', '.join(kinds)}." if kinds else ""
 
 
 def _worse(memory: HealthAnswers, worse: list[Compared], unsure: list[Compared], period: str) -> str:

@@ -14,7 +14,7 @@ from controls.health.words import colour, passage
 from controls.messages import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from controls.health.answers import HealthAnswers
@@ -37,13 +37,18 @@ def marks(memory: HealthAnswers, scope: Scope) -> list[tuple[datetime, str]]:
     return [] if found is None else [(each.at, f"{each.at:%-d %b}: {each.effect}") for each in found.named]
 
 
-def said(marked: Sequence[tuple[datetime, str]]) -> str:
+def said(drawn: Collection[str], marked: Sequence[tuple[datetime, str]]) -> str:
     """The picture as it is read out, with every mark."""
     flags = "; ".join(words for _, words in marked) or "none"
-    return (
-        "Sessions accepted and above them log coverage, by day and by seven days together, this window and the one "
-        f"before. Flags turned: {flags}"
-    )
+    what = _named(drawn, " and above them log coverage,")
+    return f"{what} by day and by seven days together, this window and the one before. Flags turned: {flags}"
+
+
+def _named(drawn: Collection[str], both: str) -> str:
+    """The measures that have a line; ``both``: the second as it is said behind the first."""
+    if NAMES["accepted"] not in drawn:
+        return "Log coverage"
+    return f"Sessions accepted{both if NAMES['coverage'] in drawn else ''}"
 
 
 def not_marked(memory: HealthAnswers, scope: Scope) -> None:
@@ -55,9 +60,9 @@ def not_marked(memory: HealthAnswers, scope: Scope) -> None:
         st.caption(f"{changes}; {'marked where one organization is chosen' if scope.org is None else held}.")
 
 
-def title(memory: HealthAnswers) -> str:
+def title(drawn: Collection[str], memory: HealthAnswers) -> str:
     """What the line of accepted sessions comes to in both windows."""
     accepted = next(each for each in memory.compared if each.measure.name == "accepted")
-    if accepted.now is None or accepted.before is None:
-        return "Sessions accepted and log coverage by day"
+    if NAMES["accepted"] not in drawn or accepted.now is None or accepted.before is None:
+        return f"{_named(drawn, ' and log coverage')} by day"
     return f"Sessions accepted {passage(accepted)}, by day"

@@ -179,3 +179,16 @@ class TestWhatSessionsDidSince:
         self, address: str, owner: Owner, ago: str, more: dict[str, str]
     ) -> None:
         assert self.ways(address, changed(owner, None, ago, **more)) == []
+
+    def test_none_where_no_day_holds_it_without_the_next_one(self, address: str, owner: Owner) -> None:
+        """On and off again within a day: two switches, around which nothing can be compared."""
+        noon = datetime.now(UTC).replace(hour=12) - timedelta(days=20)
+        change = changed(owner, None, "20 days")
+        back = changed(owner, None, "20 days", old_state="true", new_state="absent")
+        owner.execute("alter table rankscope.flag_changes disable trigger all")
+        for id_, at in ((change, noon), (back, noon + timedelta(hours=2))):
+            owner.execute("update rankscope.flag_changes set changed_at = %s where id = %s", (at, id_))
+        owner.execute(
+            "update retrieval_ab_logs set created_at = %s where org_id = 'org_a'", (noon + timedelta(hours=1),)
+        )
+        assert self.ways(address, change) == []

@@ -6,6 +6,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from charts.look import DOWN, NEUTRAL
+from queries.engine import Store
+from queries.errors import StoreError
+from queries.health.logged import LogIntegrity
+from queries.health.served import AnySessions
+from queries.scope import EVERYTHING, Scope
 from tests import sample
 from tests.health_store import NOW
 from tests.pages.health_page import health, spec
@@ -13,6 +18,7 @@ from tests.pages.test_health_fleet import add_sessions
 
 if TYPE_CHECKING:
     import psycopg
+    import pytest
     from streamlit.testing.v1 import AppTest
 
     Owner = psycopg.Connection[Any]
@@ -100,7 +106,7 @@ def test_no_good_news_where_sessions_have_no_window_before(address: str, owner: 
     with health(address, org="org_a") as test:
         said = told(test)
     assert said.startswith(":gray[○] What can be compared with the 30 days before did not get noticeably worse.")
-    assert "Cannot be told, for one of the two windows has too little of it: how sessions ended" in said
+    assert "Not compared, because it is known of one of the two windows alone: how sessions ended" in said
     assert ":green" not in said
 
 
@@ -125,3 +131,71 @@ def test_a_longer_window_is_offered_where_the_one_before_it_has_sessions(address
     add_sessions(owner, "org_a", 90, 1, 1)
     with health(address, org="org_a") as test:
         assert offered in [button.label for button in test.button]
+
+
+def test_a_longer_window_is_offered_by_what_it_leads_to_also_from_days_long_past(address: str, owner: Owner) -> None:
+    """A month more than a year ago had sessions in the 90 days before its own; the last 90 days have nothing."""
+    sample.add_organization(owner, "org_a")
+    for ago in (410, 440, 520):
+        add_sessions(owner, "org_a", ago, 10, 20)
+    days = {name: f"{sample.TODAY - timedelta(days=ago):%Y-%m-%d}" for name, ago in (("from", 429), ("to", 400))}
+    offered = "Compare the last 90 days"
+    with health(address, org="org_a", window="custom", **days) as test:
+        assert not test.exception
+        assert offered not in [button.label for button in test.button]
+    add_sessions(owner, "org_a", 100, 1, 1)
+    with health(address, org="org_a", window="custom", **days) as test:
+        assert offered in [button.label for button in test.button]
+
+
+def test_what_a_log_without_times_cannot_say_is_not_called_too_little(address: str, owner: Owner) -> None:
+    """Memories of forty days, retrieved in both windows: when they were is not known, however many there are."""
+    collapse(owner, 0, 100)
+    for ago in (5, 40):
+        add_sessions(owner, "org_a", ago, 10, 20)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name=f"r{ago}", days_ago=ago)
+    owner.execute("alter table retrieval_ab_logs drop column created_at cascade")
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        said = told(test)
+    assert "Not compared, because it is known of one of the two windows alone: never retrieved, stale." in said
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, kind: type[AnySessions | LogIntegrity], scope: Scope | None = None) -> None:
+    """Let one kind of question be slow, of one window alone where it is named."""
+    ask_all = Store.ask_all
+
+    def asked(store: Store, *questions: Any) -> Any:  # noqa: ANN401 - as it is
+        if any(isinstance(each, kind) and scope in (None, each.scope) for each in questions):
+            raise StoreError("slow", "It took too long.")
+        return ask_all(store, *questions)
+
+    monkeypatch.setattr(Store, "ask_all", asked)
+
+
+def test_a_part_of_the_past_that_could_not_be_read_is_told_beside_what_is_compared(
+    address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample.add_organization(owner, "org_a")
+    for ago in (5, 40):
+        add_sessions(owner, "org_a", ago, 10, 20)
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name=f"r{ago}", days_ago=ago)
+    today = sample.TODAY.date()
+    fail(monkeypatch, LogIntegrity, Scope.of_days(EVERYTHING, today - timedelta(days=29), today, "org_a").before())
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        said = told(test)
+        warned = [each.value for each in (*test.caption, *test.warning)]
+    assert "the log" in said
+    assert len([each for each in warned if each.startswith("Some of the 30 days before could not be read. ")]) == 1
+
+
+def test_what_a_longer_window_holds_is_no_part_of_the_one_before(
+    address: str, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample.add_organization(owner, "org_a")
+    fail(monkeypatch, AnySessions)
+    with health(address, org="org_a") as test:
+        assert not test.exception
+        said = [each.value for each in (*test.caption, *test.warning)]
+    assert "Nothing was stored or logged in the 30 days before, so no change can be told." in said

@@ -89,6 +89,22 @@ def test_figures_are_alike_and_what_is_kept_by_day_has_a_picture(address: str, o
         ]
 
 
+@pytest.mark.parametrize("kind", ["sessions", "log"])
+def test_a_picture_of_one_measure_speaks_of_no_other(address: str, owner: Owner, kind: str) -> None:
+    sample.add_organization(owner, "org_a")
+    if kind == "sessions":
+        add_sessions(owner, "org_a", 4, 1, 2)
+    else:
+        sample.add_retrieval(owner, "org_a", sample.unchanged(4), name="one", days_ago=4)
+    with health(address, org="org_a", window="7d") as test:
+        assert not test.exception
+        title = days(test)["layout"]["title"]["text"].partition("<br>")[0]
+        alt = test.get("plotly_chart")[0].proto.alt.partition(".")[0]
+    name = {"sessions": "Sessions accepted", "log": "Log coverage"}[kind]
+    assert title == f"{name} by day"
+    assert alt == f"{name} by day and by seven days together, this window and the one before"
+
+
 def test_flags_that_were_turned_are_marked_on_the_days_and_told_in_words(address: str, owner: Owner) -> None:
     """In either window, with what each did; what was turned before both is not there."""
     sample.add_organization(owner, "org_a")

@@ -12,6 +12,7 @@ from queries.scope import EVERYTHING, Scope
 from retrieval.pipelines import BOOST_ON
 from tests import sample
 from tests.pages.application import application
+from tests.pages.test_drift_fleet import passed
 
 if TYPE_CHECKING:
     import psycopg
@@ -60,3 +61,23 @@ def test_the_overview_says_the_flags_of_the_organizations_that_it_lists(
     assert shown["id"].iloc[0] == last
     assert shown["boost"].iloc[0].strip().startswith("on")
     assert not shown["boost"].str.contains("—").any()
+
+
+def test_the_most_new_alerts_come_first_whatever_the_name(cluster: Cluster, store_database: str, owner: Owner) -> None:
+    owner.execute(ADD, (SHOWN + 3,))
+    last = f"o{SHOWN + 3}"
+    sample.add_organization(owner, "org_a", "zz")
+    passed(owner, last, [None])
+    passed(owner, "o7", [None, None])
+    passed(owner, "gone", [None] * 3)
+    with application(cluster.plain_url("dash_read", store_database)) as test:
+        test.run()
+        test.switch_page("drift_alerts.py").run()
+        assert not test.exception
+        said = [line.value.strip() for line in test.text if not line.value.startswith("Which memories")]
+        assert said[:4] == ["00007", "2 new · 2 in all", "02003", "1 new · 1 in all"]
+        assert "The first 12 in this order; the sidebar's list has the first 2,000 by name." in [
+            line.value for line in test.caption
+        ]
+        test.button("enter_1").click().run()
+        assert test.query_params["org"] == last

@@ -140,14 +140,14 @@ def test_a_first_retrieval_with_the_boost_does_not_hide_the_no_go(address: str, 
     assert before.endswith("Since then 1 retrieval made with it can be judged:")
 
 
-def switched_on(owner: Owner, days: float) -> tuple[str, str]:
+def switched_on(owner: Owner, days: float, old: str = "absent", new: str = "true") -> tuple[str, str]:
     """The boost, so many days before today's midnight: the change's id, and when it was as the page tells it."""
     at = sample.TODAY - timedelta(days=days)
     row = owner.execute(
         """insert into rankscope.flag_changes
              (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
-           values ('org_a', gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test', %s) returning id""",
-        (BOOST, at),
+           values ('org_a', gen_random_uuid(), %s, %s, %s, 'trial', 'olga', 'test', %s) returning id""",
+        (BOOST, old, new, at),
     ).fetchone()
     assert row
     owner.execute("""update organizations set features = '{"corroboration_boost_enabled": true}'""")
@@ -215,6 +215,35 @@ def test_a_window_that_ends_before_the_change_has_its_verdict(address: str, owne
     assert told.endswith("This window ends before that.")
     assert changes == [change]
     assert offered == {}
+
+
+@pytest.mark.parametrize(
+    ("again", "window", "told_since"),
+    [
+        (1.0, (9, 3), "This window ends before that; 1 retrieval made when it was on before can be judged:"),
+        (1.0, (9, 1), "None made with it since; 1 retrieval made when it was on before can be judged:"),
+        (6.0005, (9, 3), "1 retrieval made with it since; 1 retrieval made when it was on before can be judged, too:"),
+    ],
+)
+def test_what_was_made_when_it_was_on_before_is_not_said_to_be_made_since(
+    address: str, owner: Owner, again: float, window: tuple[int, int], told_since: str
+) -> None:
+    """On, off and on again; the earlier of the two retrievals was made while it was on first."""
+    switched_on(owner, 8.0)
+    switched_on(owner, 6.0009, "true", "absent")
+    switched_on(owner, again)
+    made = 2 if again > 6 else 1
+    owner.execute(
+        """update retrieval_ab_logs set corroboration_boost = case weighted_rank when 0 then 0.1 else 0 end
+           where created_at = any(%s)""",
+        ([sample.TODAY - timedelta(days=days) for days in (6.001, 6.0)[:made]],),
+    )
+    first, last = (f"{sample.TODAY - timedelta(days=days):%Y-%m-%d}" for days in window)
+    with application(address, org="org_a", show="shadow", window="custom", **{"from": first, "to": last}) as test:
+        test.switch_page("corroboration.py").run()
+        until(lambda: not test.run().get("progress") and any("gate" in f.value.columns for f in test.dataframe), 60)
+        assert not test.exception
+        assert test.error[0].value.endswith(told_since)
 
 
 def test_a_boost_set_outside_has_no_change_to_lead_to(address: str, owner: Owner) -> None:

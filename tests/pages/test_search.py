@@ -101,6 +101,15 @@ def test_who_may_see_one_organization_is_offered_no_others(address: str, monkeyp
         assert ways(test.run()) == []
 
 
+def test_of_what_is_found_by_its_id_no_order_by_words_is_told(address: str, owner: Owner) -> None:
+    """Two organizations have an observation of one id; the older of them stands first, as its organization does."""
+    ids = [sample.add_observations(owner, org, 1, days_ago=ago)[0] for org, ago in (("org_a", 3), ("org_b", 1))]
+    owner.execute("update observations set id = %s where id = %s", ids)
+    with application(address, search=str(ids[0])) as test:
+        assert rows(test.run()) == [("observation", str(ids[0]))] * 2
+        assert "begin with the words" not in texts(test)
+
+
 def test_what_reads_the_same_is_told_apart_by_when_and_where_it_was_written(address: str, owner: Owner) -> None:
     ids = sample.add_observations(owner, "org_a", 2)
     for id_, moment in zip(ids, ("2026-03-01 09:30+00", "2026-03-02 10:45+00"), strict=True):
