@@ -101,8 +101,11 @@ def _opening(views: tuple[SavedView, ...]) -> SavedView | None:
         return None
     names = {str(view.id): isolated(view.name) for view in views}
     if st.session_state.get("view_picked") not in names:
-        st.session_state.pop("view_picked", None)
-    picked = st.selectbox("Your views", names, format_func=names.__getitem__, key="view_picked")
+        # said, not left to the default: the browser would go on showing a view that is no longer there
+        st.session_state["view_picked"] = next(iter(names))
+    picked = st.selectbox(
+        "Your views", names, format_func=names.__getitem__, key="view_picked", on_change=_another_picked
+    )
     view = next(each for each in views if str(each.id) == picked)
     st.button("Open this view", key="view_open", on_click=_going, args=(view.page, view.query))
     return view
@@ -164,13 +167,20 @@ def _saved(script: str, rolling: str, dated: str | None) -> None:
         st.session_state["view_dates"] = False
 
 
+def _another_picked() -> None:
+    st.session_state["view_renamed"] = ""  # it was meant for the view before
+
+
 def _renamed(id_: str) -> None:
     name = st.session_state["view_renamed"]
-    _apply(lambda who: RenameView(who, UUID(id_), name), "Renamed.", "This view is no longer there.")
+    if _apply(lambda who: RenameView(who, UUID(id_), name), "Renamed.", "This view is no longer there."):
+        # chosen anew: the browser knows it by its name of before
+        st.session_state["view_picked"], st.session_state["view_renamed"] = id_, ""
 
 
 def _removed(id_: str) -> None:
-    _apply(lambda who: ArchiveView(who, UUID(id_)), "Removed.", "This view is no longer there.")
+    if _apply(lambda who: ArchiveView(who, UUID(id_)), "Removed.", "This view is no longer there."):
+        st.session_state["view_renamed"] = ""
 
 
 def _apply(change: Callable[[str], Change], done: str, undone: str) -> bool:

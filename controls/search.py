@@ -115,7 +115,8 @@ def _by_keyboard(rows: pd.DataFrame, targets: tuple[Place, ...]) -> None:
     by_id = {f"{script}?{urlencode(at)}": number for number, (script, at) in enumerate(targets)}
     picked = next(iter(by_id))
     if st.session_state.get("search_picked") not in by_id:
-        st.session_state.pop("search_picked", None)
+        # said, not left to the default: the browser would go on showing what was found before
+        st.session_state["search_picked"] = picked
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(targets) > 1:
             picked = st.selectbox(

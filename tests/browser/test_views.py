@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def server(cluster: Cluster, template: str) -> Iterator[AppServer]:
     name = cluster.create(template)
     with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
-        for org, title in (("org_a", "Acme"), ("org_b", "Birch")):
+        for org, title in (("org_a", "Acme"), ("org_b", "Birch"), ("org_c", "Cedar"), ("org_d", "Dogwood")):
             sample.add_organization(owner, org, title)
             sample.add_retrieval(owner, org, sample.unchanged(8), name="one")
     started = AppServer(
@@ -74,6 +74,52 @@ def test_the_one_thing_found_is_opened_by_keyboard(visit: Visit, server: AppServ
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Open it").press("Enter", timeout=20_000)
     expect(page).to_have_url(re.compile(r"\?org=org_b$"), timeout=20_000)
+
+
+def test_another_search_leaves_nothing_of_the_one_before_to_be_opened(visit: Visit, server: AppServer) -> None:
+    page = visit.open(server.url)
+    box, found = page.get_by_role("textbox", name="Find"), page.get_by_role("combobox", name="Found")
+    box.fill("c")
+    box.press("Enter")
+    expect(found).to_have_value(re.compile("Cedar"), timeout=20_000)  # begins with it
+    found.click()
+    page.get_by_role("option", name="organization: Birch").click()
+    expect(found).to_have_value(re.compile("Birch"))
+    visit.settled()
+    box.fill("d")
+    box.press("Enter")
+    expect(found).to_have_value(re.compile("Dogwood"), timeout=20_000)
+    visit.settled()
+    page.get_by_role("button", name="Open it").click()
+    expect(page).to_have_url(re.compile(r"\?org=org_d$"), timeout=20_000)
+
+
+def test_the_list_of_views_shows_the_view_that_its_buttons_act_on(visit: Visit, server: AppServer) -> None:
+    """The browser remembers a choice by its name, which a removed view takes with it and a renamed one loses."""
+    page = visit.open(f"{server.url}/health?org=org_d")
+    page.locator("summary", has_text="Saved views").click()
+    chosen = page.get_by_role("combobox", name="Your views")
+    link = page.locator("[data-testid=stSidebar] [data-testid=stExpander] code")
+    for name, part in (("Alpha", "runs"), ("Beta", "top")):
+        page.get_by_role("radio", name={"runs": "Runs and writers", "top": "Top observations"}[part]).click()
+        expect(page).to_have_url(re.compile(f"part={part}"))
+        visit.settled()
+        page.get_by_role("textbox", name="Name of this view").fill(name)
+        page.get_by_role("button", name="Save this view").click()
+        expect(chosen).to_have_value(name, timeout=20_000)
+        visit.settled()
+    page.get_by_role("textbox", name="New name").fill("Beta two")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_text("Renamed.", exact=True)).to_be_visible(timeout=20_000)
+    expect(chosen).to_have_value("Beta two")
+    expect(page.get_by_role("textbox", name="New name")).to_have_value("")
+    visit.settled()
+    page.get_by_role("textbox", name="New name").fill("Alpha two")
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("Removed.", exact=True)).to_be_visible(timeout=20_000)
+    expect(chosen).to_have_value("Alpha")
+    expect(link).to_have_text(f"{server.url}/health?org=org_d&part=runs")
+    expect(page.get_by_role("textbox", name="New name")).to_have_value("")
 
 
 def test_below_a_path_the_link_of_a_view_leads_below_it(visit: Visit, server: AppServer) -> None:
