@@ -12,15 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from queries.flags.history import FlagObjectRow, StandingRow
+    from queries.flags.history import FlagObjectRow
     from queries.flags.registry import State
+    from queries.flags.standing import StandingRow
 
 DAY = 24 * 3600
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One flag of one organization; ``days`` since this dashboard last changed it, none if it never did.
+    """One flag of one organization; ``days`` since this dashboard left it so, none if it never did.
+
+    A change that was taken back within a day is as if it had never been made (``queries/flags/series.py``).
 
     ``restored`` is when this dashboard took back a change of its own, and left again what other software had set.
     """

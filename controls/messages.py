@@ -103,11 +103,11 @@ def not_looked_up(reason: str) -> None:
     st.button("Try again", key="try_again")
 
 
-def unknown_retrieval() -> None:
+def unknown_retrieval(*, of_one: bool = True) -> None:
     """An address that names a retrieval which is not there or may not be seen: the two look the same."""
+    instead = "Type a question instead, or open one below." if of_one else "Choose an organization to open another."
     st.warning(
-        "Unknown retrieval in this link: it does not exist here, or you may not see it. "
-        "Type a question instead, or open one below.",
+        f"Unknown retrieval in this link: it does not exist here, or you may not see it. {instead}",
         icon=":material/link_off:",
     )
 

@@ -24,7 +24,7 @@ def draw_opened(found: Drift, fingerprint: str, principal: Principal) -> None:
     one = alert.current(found, fingerprint)
     triage.steps(found, one, principal)
     if one is None:
-        drift_messages.unknown_alert()
+        alert.missing(found, fingerprint)
         return
     others = siblings.of(found, one)
     siblings.told(found, others)

@@ -5,7 +5,8 @@ from controls.flags import changing, history
 from controls.flags.states import organizations
 from controls.loading import ask_now, may_write
 from controls.view import view
-from queries.flags.history import FlagObjects, StandingChanges
+from queries.flags.history import FlagObjects
+from queries.flags.standing import StandingChanges
 
 seen = view()
 answers = ask_now(FlagObjects(seen.scope), StandingChanges(seen.scope))

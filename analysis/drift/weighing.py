@@ -133,9 +133,14 @@ def harm(severity: float, older: int | None, newer: int | None, both: int | None
     ``reach = min(1, log2(1 + injections of both sides)/10)`` and ``together = min(1, log2(1 + sessions given
     both)/5)``: a session that was told both has to choose, so that counts most. Unknown exposure counts as none.
     """
-    reach = min(1.0, log2(1 + (older or 0) + (newer or 0)) / _REACH)
-    together = min(1.0, log2(1 + (both or 0)) / _TOGETHER)
+    reach, together = exposure(older, newer, both)
     return severity * (1.0 + reach + 2.0 * together) / 4.0
+
+
+def exposure(older: int | None, newer: int | None, both: int | None) -> tuple[float, float]:
+    """``reach`` and ``together`` of the harm."""
+    reach = min(1.0, log2(1 + (older or 0) + (newer or 0)) / _REACH)
+    return reach, min(1.0, log2(1 + (both or 0)) / _TOGETHER)
 
 
 def triaged(listed: Iterable[Listed], known: Mapping[str, TriageRow], now: datetime) -> tuple[Listed, ...]:

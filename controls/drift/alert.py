@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from analysis.drift.weighing import exposure
 from charts.drift_timeline import Given, Life, both_lives
 from charts.look import QUIET
 from charts.statement import excerpt, statement
-from controls import links
+from controls import glossary, links
 from controls.dossier import dossier, happened, span
+from controls.drift import messages
 from controls.grid import grid
 from controls.loading import store
-from controls.messages import MISSING, counted, number
+from controls.messages import MISSING, counted, number, percent
 from controls.verbatim import verbatim
 from queries.drift.observed import Texts
 from queries.engine import LIST
@@ -46,7 +48,7 @@ def statements(found: Drift, one: Listed) -> dict[str, TextRow]:
     quoted = [_quoted(one, "older"), _quoted(one, "newer")]
     st.text(
         f"{one.kind.value.capitalize()}: {RULES[one.kind.value]}\nRule: {one.rule}; "
-        f"{one.overlap:.0%} of the smaller claim's words agree. Shown by {quoted[0]} against {quoted[1]}."
+        f"{percent(one.overlap, 1)} of the smaller claim's words agree. Shown by {quoted[0]} against {quoted[1]}."
     )
     asked = Texts(found.scope, (one.older.id, one.newer.id), LONGEST_SHOWN)
     texts = store().once(found.scope.reach, LIST, asked.ask, name="alert")
@@ -128,7 +130,12 @@ def facts(found: Drift, one: Listed) -> None:
     }
     both = MISSING if one.both_injected is None else counted(one.both_injected, "session")
     parts = " · ".join(f"{name} {value:.2f}" for name, value in one.parts)
-    st.text(f"Harm {one.harm:.3g} from severity {one.severity:.3g} ({parts}); both were given to {both}.")
+    reach, together = exposure(*injected, one.both_injected)
+    made = f"Here: {one.severity:.3g} · (1 + {reach:.2f} + 2 · {together:.2f}) / 4 = {one.harm:.3g}."
+    st.text(
+        f"Harm {one.harm:.3g} from severity {one.severity:.3g} ({parts}); both were given to {both}.",
+        help=f"{glossary.HARM} {made}",
+    )
     grid(
         pd.DataFrame([(name, *values) for name, values in fields.items()], columns=["what", "older", "newer"]),
         hide_index=True,
@@ -171,6 +178,22 @@ def lives(found: Drift, one: Listed) -> None:
         config=QUIET,
         alt="Both statements over time: weights, writes, corroborations, injections and outcomes",
     )
+
+
+def missing(found: Drift, fingerprint: str) -> None:
+    """That there is no such alert at this threshold, and whether another one has it."""
+    searched = found.searched
+    other = next((one for one in searched.found if one.fingerprint == fingerprint), None)
+    if found.left_out:
+        messages.alert_left_out()
+    elif other is not None:
+        messages.alert_at_other_thresholds(other.least, other.most)
+    else:
+        steps = zip(searched.steps, searched.totals, strict=True)
+        below = (total for step, total in steps if step < found.wanted.threshold)
+        # of very many alerts the most severe of each threshold are here: a lower one may have it all the same
+        more = searched.worst is not None and max(below, default=0) > searched.worst
+        messages.unknown_alert(complete=found.complete, more_below=more)
 
 
 def current(found: Drift, fingerprint: str) -> Listed | None:

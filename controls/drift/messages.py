@@ -23,11 +23,42 @@ def no_alerts(*, filtered: bool) -> None:
     )
 
 
-def unknown_alert() -> None:
-    """An address that names an alert which is not there, not any more, or may not be seen: the same words for all."""
+def alert_of_one_organization() -> None:
+    """An address that names an alert and not whose it is."""
+    st.info(
+        "The link names an alert and no organization: the alert is opened once its organization is chosen.",
+        icon=":material/link:",
+    )
+
+
+def alert_left_out() -> None:
+    """An address that names an alert which is not among those that are here, of very many."""
     st.warning(
-        "No such alert at this threshold: it does not exist here, a text has changed since, or you may not see it. "
-        "Lower the threshold, or open one from the list.",
+        "Not among the most severe alerts, which alone are here; a report has them all. Open one from the list.",
+        icon=":material/link_off:",
+    )
+
+
+def alert_at_other_thresholds(least: float, most: float) -> None:
+    """An address that names an alert which is found, and not at this threshold."""
+    at = f"a threshold of {least:.2f}" if least == most else f"thresholds from {least:.2f} to {most:.2f}"
+    st.warning(
+        f"This alert is found at {at} and not at this one. Move *Threshold*, under *Figures and filters*, there.",
+        icon=":material/link_off:",
+    )
+
+
+def unknown_alert(*, complete: bool, more_below: bool) -> None:
+    """An address that names an alert which is not there, not any more, or may not be seen: the same words for all.
+
+    A lower threshold is advised only where it may find it.
+    """
+    where = "at this threshold" if more_below or not complete else "at any threshold"
+    lower = "Lower *Threshold* under *Figures and filters*, or open" if more_below else "Open"
+    wait = "" if complete else "The search at other thresholds is still made. "
+    st.warning(
+        f"No such alert {where}: it does not exist here, a text has changed since, or you may not see it. "
+        f"{wait}{lower} one from the list.",
         icon=":material/link_off:",
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from controls import one_organization
+from controls.drift import messages
+from controls.drift.filters import opened
 from controls.messages import MISSING, number
 from controls.partly import ours
 from queries.drift.triage import NewAlerts
@@ -29,6 +31,8 @@ def new_alerts(scope: Scope) -> dict[str, tuple[int, int]] | None:
 
 def offer(scope: Scope) -> None:
     """The organizations by how much waits in each; by name alone where nothing can be known of it."""
+    if opened() is not None:
+        messages.alert_of_one_organization()
     found = new_alerts(scope)
     if found is None:
         one_organization.offer(scope, REASON)

@@ -90,7 +90,7 @@ def panel(found: Drift, one: Listed, principal: Principal) -> None:
             f"{isolated(earlier.changed_by)}, {earlier.changed_at:%-d %b %Y %H:%M} UTC. This is a new alert."
         )
     if _decides(found, principal):
-        _note_and_snooze(found, one, principal)
+        _note_and_snooze(found, one)
     if one.triage.note:
         st.text(marked(f"Note: {one.triage.note}"))
     past_decisions(found, one)
@@ -123,7 +123,7 @@ def _decide(found: Drift, one: Listed) -> None:
             )  # fmt: skip
 
 
-def _note_and_snooze(found: Drift, one: Listed, principal: Principal) -> None:
+def _note_and_snooze(found: Drift, one: Listed) -> None:
     seen = _seen(found, one)
     thing, version = _thing(seen), seen[4]
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
@@ -133,8 +133,9 @@ def _note_and_snooze(found: Drift, one: Listed, principal: Principal) -> None:
             args=(thing, NOTE, f"{NOTE}_{version}"),
         )  # fmt: skip
         st.text_input(
-            "Owner", draft(thing, OWNER, one.triage.owner or principal.name), key=f"{OWNER}_{version}", width=200,
-            max_chars=LONGEST_OWNER, on_change=keep, args=(thing, OWNER, f"{OWNER}_{version}"),
+            "Owner", draft(thing, OWNER, one.triage.owner or ""), key=f"{OWNER}_{version}", max_chars=LONGEST_OWNER,
+            placeholder=None if one.triage.owner else "you, with a decision", width=200, on_change=keep,
+            args=(thing, OWNER, f"{OWNER}_{version}"),
         )  # fmt: skip
         st.button(
             "Save note and owner", key=f"decide_note_{version}", on_click=_clicked,
@@ -170,10 +171,10 @@ def _thing(seen: Seen) -> tuple[str, str]:
 
 
 def _clicked(seen: Seen, state: State, verdict: Verdict | None, snooze: bool = False) -> None:  # noqa: FBT001, FBT002 - a button's argument
-    note = str(st.session_state.get(f"{NOTE}_{seen[4]}") or "")
+    one, note = seen[1], str(st.session_state.get(f"{NOTE}_{seen[4]}") or "")
     owner = str(st.session_state.get(f"{OWNER}_{seen[4]}") or "").strip()
     days = int(st.session_state.get(f"{DAYS}_{seen[4]}") or 1) if snooze else None
-    outcome = decide(seen, state, verdict, note=note, owner=owner or None, days=days)
+    outcome = decide(seen, state, verdict, note=note, owner=owner or None, days=days, own=one.triage.owner is None)
     if outcome.kind in MADE:
         forget(_thing(seen))
     _tell(seen, outcome)
@@ -210,10 +211,12 @@ def decide(
     note: str = "",
     owner: str | None = None,
     days: int | None = None,
+    own: bool = False,
 ) -> Outcome[TriageEntry]:
     """Save a decision in the name of whoever takes it; the role is asked of the store anew.
 
-    A snooze lasts ``days`` from now; without them it ends when it would have ended.
+    A snooze lasts ``days`` from now; without them it ends when it would have ended. ``own``: where no owner is named,
+    whoever takes it becomes the owner.
     """
     org, one, threshold, request, _ = seen
     if not is_storable(note) or not is_storable(owner or ""):
@@ -233,7 +236,8 @@ def decide(
         up_to = one.most if one.most > one.least else found_up_to(store(), org, one)
         return SetTriage(
             org, one.fingerprint, one.triage.version, STORED.get(state, state), request, actor,
-            one.older.id, one.newer.id, one.kind.value, up_to, threshold, verdict, owner, note, until,
+            one.older.id, one.newer.id, one.kind.value, up_to, threshold, verdict,
+            owner or (actor[:LONGEST_OWNER] if own else None), note, until,
         )  # fmt: skip
 
     return change_as_operator(org, change, "Nothing was saved")

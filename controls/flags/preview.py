@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from queries.flags.registry import State
     from queries.scope import Reach
 
+ALL_GATES = f"All {GATES} gates stand in *Go or no-go*, on the page Corroboration."
 AGAIN = "Ranking the logged retrievals again"
 FEW = 3  # organizations whose previews a page makes itself; more are the worker's
 KEPT = 300  # seconds
@@ -180,13 +181,13 @@ def _say_gates(found: tuple[Gate, ...]) -> None:
     if failed:
         st.error(
             f"No-go on these days: {len(failed)} of the {len(found)} gates that a preview can tell "
-            f"{'fails' if len(failed) == 1 else 'fail'}: {'; '.join(failed)}. All {GATES} are on go or no-go.",
+            f"{'fails' if len(failed) == 1 else 'fail'}: {'; '.join(failed)}. {ALL_GATES}",
             icon=":material/block:",
         )
     else:
         st.caption(
             f"The {len(found)} gates that a preview can tell hold: enough retrievals, flips, top 5 kept. What "
-            f"remains is self-repetition and disputes: all {GATES} are on go or no-go."
+            f"remains is self-repetition and disputes. {ALL_GATES}"
         )
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis import flags
-from queries.flags.history import FlagObjectRow, StandingRow
+from queries.flags.history import FlagObjectRow
 from queries.flags.registry import FLAGS
+from queries.flags.standing import StandingRow
 
 if TYPE_CHECKING:
     from datetime import datetime

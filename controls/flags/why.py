@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from controls.loading import load
 from queries.errors import LACKING, StoreError
 from queries.flags.held import HeldOn
+from queries.flags.standing import StandingChanges
 
 if TYPE_CHECKING:
     from queries.scope import Scope
 
 
 def why_on(scope: Scope, org: str, flag: str, *, now: bool) -> dict[str, str]:
-    """The address on Feature flags of what held a flag of an organization on in a window; ``now``: and holds it still.
+    """The address on Feature flags of what held a flag of an organization on in a window; ``now``: of what holds it on.
 
     What was set outside has no change of its own: there the flag's state and its history are shown.
     """
     history = {"target": org, "flag": flag, "changed": flag}
     try:
-        found = load(HeldOn(scope, flag)).frames[0]
+        found = load(StandingChanges(scope) if now else HeldOn(scope, flag)).frames[0]
     except StoreError as error:
         if error.kind not in LACKING:
             raise
         return history
-    if found.empty or (now and not pd.isna(found["next_at"].iloc[0])):
-        return history
-    return {"change": str(found["id"].iloc[0])}
+    if now:
+        found = found[(found["org_id"] == org) & (found["flag"] == flag) & (found["new"] == "on")]
+    return history if found.empty else {"change": str(found["id"].iloc[0])}

@@ -243,7 +243,7 @@ RESOLVE = (
 # Feature Flags
 ORGANIZATIONS = "Organizations in this scope."
 OVERRIDES = "Known flags that are set to on or off."
-STALE = "An override counts as stale once it has stood for more than so many days since it was last changed here."
+STALE = "Overrides set here more than so many days ago. A change that was taken back within a day does not count."
 SET_OUTSIDE = "Other software set it: it is not what the audit says last. What a revert restored is not counted here."
 UNREADABLE = "Not a valid flag object; never overwritten."
 REASON = "Kept in the audit for good, with your name, the time and the preview's figures."

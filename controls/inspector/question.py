@@ -54,6 +54,8 @@ def ask(scope: Scope) -> Asked | None:
         if logged is not None and not logged.empty:
             enter(str(logged["org_id"].iloc[0]))
             st.rerun()
+        if logged is not None:
+            messages.unknown_retrieval(of_one=False)
         one_organization.offer(scope, "A question is asked to one organization's memory.")
         return None
     opened = None if logged is None or logged.empty else logged

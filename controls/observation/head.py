@@ -138,6 +138,9 @@ def sizes(happened: pd.DataFrame) -> None:
         st.caption(f"A larger mark stands for several at about the same time, {most:,} at most; it says how many.")
 
 
+NONE = "none against"
+
+
 def _said_by_others(found: Dossier) -> tuple[str, str]:
     if found.members is None or found.contradictions is None:
         return MISSING, "no pass yet"
@@ -145,5 +148,6 @@ def _said_by_others(found: Dossier) -> tuple[str, str]:
     against = int(found.contradictions["standing"].iloc[0]) if len(found.contradictions) else 0
     agents = int(found.members["agents"].iloc[0]) if len(found.members) else 0
     # the contradiction first, which a narrow card would cut off; one agent that says it nine times is no second voice
-    opposed = f"✕ {number(against)} against" if against else "none against"
+    dismissed = int(found.contradictions["total"].iloc[0]) if len(found.contradictions) else 0  # where none stands
+    opposed = f"✕ {number(against)} against" if against else f"{number(dismissed)} dismissed" if dismissed else NONE
     return number(others), f"{opposed} · {counted(agents, 'agent')}" if others else opposed

@@ -12,8 +12,9 @@ from controls.links import Heading, open_column
 from controls.loading import load
 from controls.messages import MISSING, digits, number, percent
 from controls.partly import ours
-from queries.flags.history import FlagObjects, StandingChanges
+from queries.flags.history import FlagObjects
 from queries.flags.registry import DEFAULT_STALE
+from queries.flags.standing import StandingChanges
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import BigInteger, Text, and_, case, cast, exists, func, literal, or_, select, true, tuple_
-from sqlalchemy.dialects.postgresql import aggregate_order_by, distinct_on
+from sqlalchemy import BigInteger, Text, and_, cast, func, literal, or_, select, tuple_
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from queries import own_schema, schema
 from queries.engine import AGGREGATE, LIST
@@ -16,7 +16,7 @@ from queries.flags.states import LONGEST_FEATURES
 from queries.organizations import SHOWN, by_name, in_scope, shown_name
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy import ColumnElement, Select
 
     from queries.scope import Scope
 
@@ -167,69 +167,6 @@ class OpenedChange:
         return _rows(self.scope, preview, next_at).where(
             self.scope.organizations(audit.c.org_id), audit.c.id == self.id
         )
-
-
-@dataclass(frozen=True)
-class StandingRow:
-    """The newest change of one flag of one organization; ``restored`` where it left again what was set outside."""
-
-    org_id: str
-    flag: str
-    id: int
-    new: str
-    reason: str
-    actor: str
-    changed_at: datetime
-    restored: bool = False
-
-
-@dataclass(frozen=True)
-class StandingChanges:
-    """What the audit says each flag should be now, and since when; a flag never changed here has no row."""
-
-    scope: Scope
-    row: ClassVar[type] = StandingRow
-    limit: ClassVar[float] = AGGREGATE
-
-    def statement(self) -> Select[Any]:
-        """The last entry per organization and flag."""
-        named = (audit.c.org_id, audit.c.flag, audit.c.id, audit.c.reverts_id)
-        last = (
-            select(*named, audit.c.new_state, audit.c.reason, audit.c.actor, audit.c.changed_at)
-            .where(self.scope.organizations(audit.c.org_id))
-            .ext(distinct_on(audit.c.org_id, audit.c.flag))
-            .order_by(audit.c.org_id, audit.c.flag, audit.c.id.desc())
-            .cte("last")
-        )
-        restored = _restored(last)
-        theirs = exists().where(restored.c.org_id == last.c.org_id, restored.c.id == last.c.id, restored.c.outside)
-        said = (last.c.id, spoken(last.c.new_state), last.c.reason, last.c.actor, last.c.changed_at)
-        return select(last.c.org_id, last.c.flag, *said, theirs).order_by(last.c.org_id, last.c.flag)
-
-
-def _restored(last: CTE) -> CTE:
-    """The way back from each entry that took a change back to whoever had set what that change replaced.
-
-    Set outside is what the entry before did not leave; what it did leave may itself have been restored.
-    """
-    taken, earlier = audit.alias("taken"), audit.alias("earlier")
-    way = select(last.c.org_id, last.c.id, last.c.reverts_id, literal(value=False).label("outside")).cte(
-        "restored", recursive=True
-    )
-    before = (
-        select(earlier.c.new_state, earlier.c.reverts_id)
-        .where(earlier.c.org_id == taken.c.org_id, earlier.c.flag == taken.c.flag, earlier.c.id < taken.c.id)
-        .order_by(earlier.c.id.desc())
-        .limit(1)
-        .lateral("before")
-    )
-    outside = taken.c.old_state != func.coalesce(before.c.new_state, "absent")
-    further = (
-        select(way.c.org_id, way.c.id, case((~outside, before.c.reverts_id)), outside)
-        .select_from(way.join(taken, and_(taken.c.org_id == way.c.org_id, taken.c.id == way.c.reverts_id)))
-        .outerjoin(before, true())
-    )
-    return way.union_all(further)
 
 
 @dataclass(frozen=True)

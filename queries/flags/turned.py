@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta  # frames read the rows' types as the program runs
+from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Interval, and_, case, func, literal, select
+from sqlalchemy import case, func, select
 
 from queries import own_schema
 from queries.engine import AGGREGATE
 from queries.flags.entries import is_on, spoken
+from queries.flags.series import series
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select, Subquery
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 audit = own_schema.flag_changes
-BRIEF = timedelta(days=1)  # a change that was taken back sooner was tried, or made by mistake: both explain nothing
 
 
 @dataclass(frozen=True)
@@ -62,41 +62,12 @@ class FlagsTurned:
 
 
 def _kept(scope: Scope) -> Subquery:
-    """The changes that were not soon taken back.
-
-    In a series in which each is taken back by the next within ``BRIEF``, every two cancel out: of an odd number the
-    last is kept, of an even one none. Read from the first change on, for a series may begin before the window.
-    """
+    """The changes that were not soon taken back, of those that turned what is ranked."""
     old, new = is_on(audit.c.old_state), is_on(audit.c.new_state)
-    effective = (
-        select(
-            audit.c.org_id, audit.c.id, audit.c.flag, spoken(audit.c.new_state).label("new"), audit.c.changed_at,
-            case((func.coalesce(_takes_back(old, new), False), 0), else_=1).label("begins"),
-        )
-        .where(scope.organizations(audit.c.org_id), old != new)
-        .subquery("effective")
-    )  # fmt: skip
-    of_a_flag = (effective.c.org_id, effective.c.flag)
-    series = func.sum(effective.c.begins).over(
-        partition_by=of_a_flag, order_by=(effective.c.changed_at, effective.c.id)
-    )
-    grouped = select(*effective.c, series.label("series")).subquery("grouped")
-    of_a_series = (grouped.c.org_id, grouped.c.flag, grouped.c.series)
-    place = func.row_number().over(partition_by=of_a_series, order_by=(grouped.c.changed_at, grouped.c.id))
-    size = func.count().over(partition_by=of_a_series)
-    placed = select(*grouped.c, place.label("place"), size.label("size")).subquery("placed")
-    return select(placed).where(placed.c.place == placed.c.size, placed.c.size % 2 == 1).subquery("kept")
-
-
-def _takes_back(old: ColumnElement[bool], new: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether a change undoes the one before it; what was set outside in between is no change that it undoes."""
-    soon = audit.c.changed_at - _before(audit.c.changed_at) < literal(BRIEF, Interval)
-    return and_(soon, _before(new) == old)
-
-
-def _before(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """What the change before it, of the same flag and organization, has there."""
-    return func.lag(column).over(partition_by=(audit.c.org_id, audit.c.flag), order_by=(audit.c.changed_at, audit.c.id))
+    told = (audit.c.org_id, audit.c.id, audit.c.flag, spoken(audit.c.new_state).label("new"), audit.c.changed_at)
+    entries = select(*told, old.label("was"), new.label("is")).where(scope.organizations(audit.c.org_id))
+    last = series(entries.subquery("entries"))
+    return select(last).where(last.c.size % 2 == 1).subquery("kept")
 
 
 def _shared(column: ColumnElement[str]) -> ColumnElement[str | None]:

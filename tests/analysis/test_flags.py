@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from analysis.flags import Override, organizations, stale_overrides
-from queries.flags.history import FlagObjectRow, StandingRow
+from queries.flags.history import FlagObjectRow
+from queries.flags.standing import StandingRow
 
 WEIGHTING, BOOST = "feedback_weighting_disabled", "corroboration_boost_enabled"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

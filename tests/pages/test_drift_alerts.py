@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.drift_store import LOGS, PORTS, RETRIES, add_pair
+from analysis.drift.alerts import AlertFilter
+from analysis.drift.weighing import find_alerts
+from tests.drift_store import LOGS, PORTS, RETRIES, add_pair, window
 from tests.hostile import TEXTS
 from tests.pages.drift_page import figures, press, table, worst
 
@@ -223,8 +226,40 @@ def test_what_the_threshold_changes_is_said_beside_it(drift_page: Show, owner: O
 
 def test_a_link_to_no_alert_says_that_and_nothing_of_filters(drift_page: Show) -> None:
     test = drift_page(org="org_a", alert="0" * 32)
-    assert [line.value for line in test.warning if line.value.startswith("No such alert at this threshold")]
+    assert [line.value for line in test.warning if line.value.startswith("No such alert at any threshold")]
+    assert not [line for line in test.warning if "Lower" in line.value]
     assert not [caption for caption in test.caption if "filtered out of list and files" in caption.value]
+
+
+def test_a_link_to_an_alert_of_another_threshold_says_of_which(drift_page: Show, store: Store) -> None:
+    """Three alerts at 0.3 and two at 1.0: the third is found below."""
+    low, high = (
+        {one.fingerprint for one in find_alerts(store, window("org_a"), AlertFilter(at)).listed} for at in (0.3, 1.0)
+    )
+    (lost,) = low - high
+    test = drift_page(org="org_a", alert=lost, t="1.0")
+    (told,) = [line.value for line in test.warning]
+    assert told.startswith("This alert is found at thresholds from 0.30 to ")
+    assert told.endswith(" and not at this one. Move *Threshold*, under *Figures and filters*, there.")
+
+
+def test_a_link_to_an_alert_of_no_organization_says_that_it_waits(drift_page: Show) -> None:
+    told = "The link names an alert and no organization: the alert is opened once its organization is chosen."
+    assert told not in [line.value for line in drift_page().info]
+    assert told in [line.value for line in drift_page(alert="zzz").info]
+
+
+def test_harm_is_told_with_its_formula(drift_page: Show, store: Store) -> None:
+    """Eight injections of the older: reach is log2(9 or more) / 10 of what was given."""
+    one = worst(store)
+    test = drift_page(org="org_a", alert=one.fingerprint)
+    (line,) = [text for text in test.text if text.value.startswith("Harm ")]
+    said = re.search(r"Here: ([\d.]+) · \(1 \+ ([\d.]+) \+ 2 · ([\d.]+)\) / 4 = ([\d.]+)\.$", line.help)
+    assert said
+    severity, reach, together, harm = map(float, said.groups())
+    assert severity * (1 + reach + 2 * together) / 4 == pytest.approx(harm, rel=0.02)
+    (fired,) = [text.value for text in test.text if "of the smaller claim's words agree" in text.value]
+    assert re.search(r" \d+(\.\d)? % of the smaller", fired)
 
 
 OF_2020 = {"window": "custom", "from": "2020-01-01", "to": "2020-01-07"}

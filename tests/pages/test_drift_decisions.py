@@ -60,6 +60,21 @@ def test_an_alert_is_opened_decided_and_leaves_the_list(drift_page: Show, store:
     assert owner.execute("select count(*) from observations").fetchone() == (7,)
 
 
+def test_nobody_owns_what_nobody_decided_about(drift_page: Show, store: Store, owner: Owner) -> None:
+    """The field is empty and says who will; a decision makes whoever takes it the owner, an undo nobody again."""
+    test = drift_page(org="org_a", alert=worst(store).fingerprint)
+    (field,) = [entry for entry in test.text_input if entry.label == "Owner"]
+    assert (field.value, field.placeholder) == ("", "you, with a decision")
+    press(test, "Acknowledge")
+    kept = "select owner, changed_by from rankscope.drift_triage"
+    ((name, actor),) = owner.execute(kept).fetchall()
+    assert name == actor
+    (field,) = [entry for entry in test.text_input if entry.label == "Owner"]
+    assert (field.value, field.placeholder) == (name, "")
+    press(test, "Undo")
+    assert owner.execute(kept).fetchall() == [(None, actor)]
+
+
 def test_a_decision_is_undone_with_its_note(drift_page: Show, store: Store, owner: Owner) -> None:
     one = worst(store)
     test = drift_page(org="org_a", alert=one.fingerprint)

@@ -136,7 +136,7 @@ class TestGates:
         assert there.startswith(
             "No-go on these days: 1 of the 3 gates that a preview can tell fails: retrievals replayed (4, at"
         )
-        assert there.endswith("All 5 are on go or no-go.")
+        assert there.endswith(". All 5 gates stand in *Go or no-go*, on the page Corroboration.")
 
     def test_where_all_of_them_hold_the_others_decide(self, address: str, owner: Owner) -> None:
         ids = [id_ for (id_,) in owner.execute("select id from observations where org_id = 'org_a'").fetchall()]
@@ -144,6 +144,7 @@ class TestGates:
         with application(address, target="org_a", flag=BOOST, state="on") as test:
             (there,) = self.gates(opened(test))
         assert there.startswith("The 3 gates that a preview can tell hold")
+        assert there.endswith(". All 5 gates stand in *Go or no-go*, on the page Corroboration.")
 
     @pytest.mark.parametrize("asked", [{"flag": BOOST, "state": "off"}, {"flag": WEIGHTING, "state": "on"}])
     def test_no_other_change_has_them(self, address: str, asked: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ from tests import sample
 from tests.health_store import NOW
 from tests.pages.health_page import days, health
 from tests.pages.inspector_page import param
+from tests.pages.overview_page import matrix
 from tests.pages.test_health_change import add_sessions, said
 
 if TYPE_CHECKING:
@@ -147,6 +148,24 @@ def test_where_the_audit_has_the_change_that_holds_weighting_off_it_is_opened(ad
         next(button for button in test.button if button.label == OFF).click().run()
         assert "change" not in test.query_params
         assert param(test, "changed") == "feedback_weighting_disabled"
+
+
+def test_a_flip_of_a_minute_does_not_hide_since_when_and_why(address: str, owner: Owner) -> None:
+    """Weighting tried and off again after 65 seconds: the link, the figure and the age tell of the change before."""
+    sample.add_organization(owner, "org_a", "Alder", features={WEIGHTING: True})
+    add_sessions(owner, 10, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=120.5)
+    (number,) = owner.execute("select max(id) from rankscope.flag_changes").fetchone() or (None,)
+    turn_flag(owner, "true", "absent", days_ago=1)
+    turn_flag(owner, "absent", "true", days_ago=1 - 65 * SECOND)
+    with health(address, org="org_a", window="7d") as test:
+        next(button for button in test.button if button.label == OFF).click().run()
+        assert (param(test, "change"), test.subheader[0].value) == (str(number), f"Change {number}")
+        assert {each.label: each.value for each in test.metric}["Stale"] == "1"
+        assert any("stale override" in each.label for each in test.expander)
+        test.switch_page("overview.py").run()
+        assert [age[:9] for age in matrix(test)["override"]] == ["stale, 12"]
 
 
 def test_a_change_that_held_in_days_gone_by_is_not_why_weighting_is_off_now(address: str, owner: Owner) -> None:

@@ -247,6 +247,9 @@ class TestLogged:
         assert "Unknown retrieval" in said(foreign)
         assert said(foreign) == said(unknown)
         assert "CANARY-acme" not in said(foreign)
+        whose = opened(address, retrieval="zzz")
+        assert "Unknown retrieval in this link" in said(whose)
+        assert whose.button(key="enter_0").label == "Choose"
 
 
 def test_hostile_texts_reach_only_sinks_that_show_them_literally(address: str, owner: Owner) -> None:

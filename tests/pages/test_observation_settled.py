@@ -100,7 +100,7 @@ def test_what_was_dismissed_disputes_nothing(
     assert against(test) == "✕ 1 against · 3 agents"
     assert contradicted(test) == 1
     test = opened(observation=passed[0].older, part="Contradictions")
-    assert against(test) == "none against · 3 agents"
+    assert against(test) == "1 dismissed · 3 agents"
     assert any(line.value.endswith(f"rule a rule · {told}") for line in test.text)
 
 

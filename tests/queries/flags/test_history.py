@@ -12,8 +12,9 @@ from analysis.flags import Cell, Organization
 from controls.flags.states import organizations, override_age, stale_overrides, table
 from queries.errors import StoreError
 from queries.exports import RecordExport
-from queries.flags.history import FlagHistory, FlagObjects, OpenedChange, StandingChanges
+from queries.flags.history import FlagHistory, FlagObjects, OpenedChange
 from queries.flags.registry import FLAGS, NAMES
+from queries.flags.standing import StandingChanges
 from queries.once import make
 from queries.scope import EVERYTHING, Reach, Scope
 from tests import sample

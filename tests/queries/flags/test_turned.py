@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from queries.flags.registry import NAMES, as_state, known_flag
-from queries.flags.turned import BRIEF, FlagsTurned
+from queries.flags.series import BRIEF
+from queries.flags.turned import FlagsTurned
 from queries.scope import EVERYTHING, Reach, Scope
 from tests import sample
 from tests.queries.flags.flag_store import BOOST, WEIGHTING

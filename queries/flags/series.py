@@ -1,0 +1,53 @@
+"""Which changes of a flag count: a change that was taken back within a day is as if it had never been made."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Interval, and_, case, func, literal, select
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Subquery
+
+BRIEF = timedelta(days=1)  # a change that was taken back sooner was tried, or made by mistake: both explain nothing
+
+
+def series(entries: Subquery) -> Subquery:
+    """The last change of each series, with its ``number`` and its ``size``; the change is kept where the size is odd.
+
+    In a series each change is taken back by the next within ``BRIEF``, so that every two cancel out. ``entries`` say of
+    each whether what is looked at ``was`` so and whether it ``is`` so from then on; a change of neither has no effect.
+    Read from the first change on, for a series may begin before any window.
+    """
+    effective = (
+        select(*entries.c, case((func.coalesce(_takes_back(entries), False), 0), else_=1).label("begins"))
+        .where(entries.c["was"] != entries.c["is"])
+        .subquery("effective")
+    )
+    number = func.sum(effective.c.begins).over(partition_by=_flag(effective), order_by=_in_order(effective))
+    told = (column for column in effective.c if column.key != "begins")
+    grouped = select(*told, number.label("number")).subquery("grouped")
+    of_a_series = (*_flag(grouped), grouped.c.number)
+    place = func.row_number().over(partition_by=of_a_series, order_by=_in_order(grouped))
+    size = func.count().over(partition_by=of_a_series)
+    placed = select(*grouped.c, place.label("place"), size.label("size")).subquery("placed")
+    return select(placed).where(placed.c.place == placed.c.size).subquery("series")
+
+
+def _takes_back(entries: Subquery) -> ColumnElement[bool]:
+    """Whether a change undoes the one before it; what was set outside in between is no change that it undoes."""
+
+    def before(column: ColumnElement[Any]) -> ColumnElement[Any]:
+        return func.lag(column).over(partition_by=_flag(entries), order_by=_in_order(entries))
+
+    soon = entries.c.changed_at - before(entries.c.changed_at) < literal(BRIEF, Interval)
+    return and_(soon, before(entries.c["is"]) == entries.c["was"])
+
+
+def _flag(of: Subquery) -> tuple[ColumnElement[Any], ...]:
+    return (of.c.org_id, of.c.flag)
+
+
+def _in_order(of: Subquery) -> tuple[ColumnElement[Any], ...]:
+    return (of.c.changed_at, of.c.id)
