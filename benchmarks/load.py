@@ -63,7 +63,7 @@ def of_crowds(server: AppServer, seconds: float, *, quick: bool) -> Iterator[Row
         again = visit_together(server.url, 1, seconds=5, think=0.1)
         row = _row(str(operators), crowd, max(alone.p(50), again.p(50)))
         row |= {"p95 limit ms": None if limit is None else limit * 1e3, "ratio limit": RATIOS.get(operators)}
-        yield row | _held(row, operators)
+        yield row | judged(row, operators, quick=quick)
         alone = again
 
 
@@ -79,10 +79,14 @@ def _row(operators: str, crowd: Crowd, baseline: float) -> Row:
     }
 
 
-def _held(row: Row, operators: int) -> Row:
-    """Whether a crowd was served in time, each of it to the end and without a fault."""
+def judged(row: Row, operators: int, *, quick: bool) -> Row:
+    """Whether a crowd was served in time, each of it to the end and without a fault.
+
+    A quick run has some forty reruns, of which two make a p95 on a busy machine: what they took is told, not judged.
+    """
     figures = {name: value for name, value in row.items() if isinstance(value, int | float)}
-    limits = {"p95 ms": row["p95 limit ms"], "p95 / p50 of one": row["ratio limit"], "faults": 0}
+    in_time = {} if quick else {"p95 ms": row["p95 limit ms"], "p95 / p50 of one": row["ratio limit"]}
+    limits = {**in_time, "faults": 0}
     asked = {name: most for name, most in limits.items() if isinstance(most, int | float)}
     return held([*over(figures, asked), *under(figures, {"served to the end": operators})])
 

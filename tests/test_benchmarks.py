@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import benchmarks.__main__ as command
-from benchmarks import _fleet, soak
+from benchmarks import _beside_worker, _fleet, load, soak
 from benchmarks._asked import listening
 from benchmarks._bars import held, missed, over, under
-from benchmarks._beside_worker import judged as judged_beside_worker
 from benchmarks.fleet import LARGEST, Opened, judged_page
 from benchmarks.retrieval import LIMITS, judged, measured, percentiles
 from queries.engine import AGGREGATE
@@ -143,11 +142,48 @@ class TestRetrieval:
         assert judged(org, dict.fromkeys(LIMITS, 0.0), recall=0.94)["met"] is False
 
 
-@pytest.mark.parametrize(("ratio", "finished", "met"), [(2.0, 1, True), (0.8, 0, False), (2.1, 3, False)])
-def test_beside_a_worker_that_finished_nothing_nothing_is_shown(ratio: float, finished: int, *, met: bool) -> None:
-    found = judged_beside_worker(ratio, finished)
-    assert found["met"] is met
-    assert ("comparisons finished meanwhile 0, at least 1" in str(found["missed"])) == (finished == 0)
+class TestLoad:
+    def row(self, **more: object) -> dict[str, object]:
+        in_time = {"p95 ms": 1000.0, "p95 / p50 of one": 6.0, "faults": 0, "served to the end": 25}
+        return {"operators": "25", "reruns": 300, **in_time, "p95 limit ms": 1000.0, "ratio limit": 6.0, **more}
+
+    @pytest.mark.parametrize(
+        ("more", "missed", "missed_by_quick"),
+        [
+            ({}, "", ""),
+            ({"p95 ms": 1001.0}, "p95 ms 1e+03, limit 1000", ""),
+            ({"p95 ms": 1001.0, "p95 limit ms": None}, "", ""),
+            ({"p95 / p50 of one": 6.1}, "p95 / p50 of one 6.1, limit 6", ""),
+            ({"faults": 1}, "faults 1, limit 0", "faults 1, limit 0"),
+            ({"served to the end": 24}, "served to the end 24, at least 25", "served to the end 24, at least 25"),
+        ],
+    )
+    def test_a_quick_crowd_is_held_to_faults_and_to_its_end(
+        self, more: dict[str, object], missed: str, missed_by_quick: str
+    ) -> None:
+        for quick, expected in ((False, missed), (True, missed_by_quick)):
+            assert load.judged(self.row(**more), 25, quick=quick) == {"met": not expected, "missed": expected}
+
+    @pytest.mark.parametrize(("ratio", "finished", "met"), [(2.0, 1, True), (0.8, 0, False), (2.1, 3, False)])
+    def test_beside_a_worker_that_finished_nothing_nothing_is_shown(
+        self, ratio: float, finished: int, *, met: bool
+    ) -> None:
+        figures = {"p95 ratio": ratio, "comparisons finished meanwhile": finished}
+        found = _beside_worker.judged(figures, 4, quick=False)
+        assert found["met"] is met
+        assert ("comparisons finished meanwhile 0, at least 1" in str(found["missed"])) == (finished == 0)
+        assert _beside_worker.judged(figures, 4, quick=True)["met"] is True
+
+    @pytest.mark.parametrize("quick", [False, True])
+    def test_beside_a_worker_a_fault_and_an_operator_who_was_lost_are_told(self, *, quick: bool) -> None:
+        figures = {
+            "p95 ratio": 1.0,
+            "comparisons finished meanwhile": 1,
+            "faults alone": 1,
+            "served to the end alone": 3,
+        }
+        found = _beside_worker.judged(figures, 4, quick=quick)
+        assert found["missed"] == "faults alone 1, limit 0; served to the end alone 3, at least 4"
 
 
 class TestFleet:

@@ -20,6 +20,7 @@ from controls.figures import WIDE, Figure, in_a_row
 from controls.grid import grid
 from controls.knobs import Knob
 from controls.messages import GONE, MISSING, counted, moved, number
+from controls.opening import choose_to_open
 from controls.verbatim import verbatim
 from queries.newest import SHOWN
 from queries.replay.shown import ShownRetrievals
@@ -230,6 +231,8 @@ def _retrievals(seen: Clustered, rows: list[int], scope: Scope) -> None:
     ids = tuple(each.retrieval for each in found.listed)
     frame = loading.load(ShownRetrievals(scope, tuple(sorted(ids)), loading.shape())).frames[0]
     asked = dict(zip(frame["id"], frame["query"], strict=True))
+    labels = {id_: str(asked.get(id_, GONE)) for id_ in ids}
+    choose_to_open("choose_reordered", "a retrieval", labels, links.open_retrieval)
     grid(
         pd.DataFrame(
             {

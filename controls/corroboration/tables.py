@@ -123,6 +123,8 @@ def members(listed: list[MemberRow], said_by: dict[str, str], key: str, more: di
         }
     )
     ids = tuple(row.id for row in listed)
+    labels = {row.id: f"{row.agent or MISSING} · {said_by.get(row.id, MISSING)}" for row in listed}
+    choose_to_open(f"choose_{key}", "an observation", labels, links.open_observation)
     grid(
         shown[[name for name in ORDER if name in shown.columns]],
         hide_index=True,

@@ -19,9 +19,10 @@ from controls.inspector import agreement
 from controls.inspector.agreement import LETTERS
 from controls.inspector.presets import LABELS
 from controls.knobs import Knob
-from controls.links import open_column
+from controls.links import open_column, open_observation
 from controls.messages import MISSING
 from controls.observations import PAGE
+from controls.opening import choose_to_open
 from controls.view import view
 from queries.scope import Scope
 from ranking.cross_encoder import CrossEncoder
@@ -236,6 +237,8 @@ def _flips(result: Compared, labels: Sequence[str]) -> None:
         if result.against_present():
             st.caption("The memory block holds the same observations under each of them.")
         return
+    called = {str(row["id"]): str(row["memory"]) for row in rows}
+    choose_to_open("choose_compared", "an observation", called, open_observation)
     ranks = ("before", "after")
     grid(
         pd.DataFrame(rows).astype(dict.fromkeys(ranks, "Int64")),

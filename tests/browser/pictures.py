@@ -1,7 +1,7 @@
 """Take the pictures in docs/images: ``python -m tests.browser.pictures [URL] [NAME …]``.
 
 Without an address a demo store is made for them and taken away again; without names all are taken, the pages in both
-themes and two widths and the walks of docs/operating.md.
+themes and two widths, the walks of docs/operating.md, and the drift report of docs/reports.md.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
+import pypdfium2
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from tests.app_server import ROOT, AppServer
 from tests.browser import chromium
 from tests.browser.conftest import Visit
-from tests.browser.walks import WALKS
+from tests.browser.walks import LONG, WALKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +67,7 @@ OPENED = {
     "drift-alerts-opened": "Shown by",
     "observation": "Its whole life",
 }
+REPORT, REPORTED = "drift_report", "/drift_alerts?org=org_tidewater&window=30d"
 FOLLOWED = {"observation": "All of its life is shown"}  # a link that was opened is followed, to a page that says this
 WIDE = 1400
 Theme = Literal["light", "dark"]
@@ -125,6 +128,22 @@ def walk(browser: Browser, url: str, folder: Path, names: list[str]) -> None:
         context.close()
 
 
+def print_report(browser: Browser, url: str, folder: Path) -> None:
+    """The first two pages of the PDF that Drift Alerts hands out, side by side: its figures, and its first alerts."""
+    context = browser.new_context()
+    page = Visit(context).open(url + REPORTED)
+    with page.expect_download(timeout=LONG) as download:
+        page.get_by_role("button", name="PDF", exact=True).click(timeout=LONG)
+    document = pypdfium2.PdfDocument(download.value.path())
+    sheets = [document[number].render(scale=1.15).to_pil() for number in range(2)]
+    context.close()
+    picture = Image.new("RGB", (sum(sheet.width for sheet in sheets), sheets[0].height))
+    for number, sheet in enumerate(sheets):
+        picture.paste(sheet, (number * sheets[0].width, 0))
+    # a page has a dozen colours: a palette shows them, and takes a third of the room
+    picture.quantize(64).save(folder / f"{REPORT}.png", optimize=True)
+
+
 @contextmanager
 def demo_application() -> Iterator[str]:
     """The application over a demo store of its own."""
@@ -143,12 +162,14 @@ def demo_application() -> Iterator[str]:
 def main() -> None:
     """Write them all, or the ones that are named."""
     told = sys.argv[1:]
-    wanted = [name for name in told if not name.startswith("http")] or [*PAGES, *WALKS]
+    wanted = [name for name in told if not name.startswith("http")] or [*PAGES, *WALKS, REPORT]
     given = [nullcontext(name.rstrip("/")) for name in told if name.startswith("http")]
     with given[0] if given else demo_application() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.FLAGS))
         take(browser, url, IMAGES, [name for name in wanted if name in PAGES])
         walk(browser, url, IMAGES, [name for name in wanted if name in WALKS])
+        if REPORT in wanted:
+            print_report(browser, url, IMAGES)
         browser.close()
 
 

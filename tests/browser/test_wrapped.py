@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import Visit
 
-LINES = """
+LINES = 4
+DRAWN = """
 const drawn = CanvasRenderingContext2D.prototype.fillText;
 window.lines = {};
 CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
@@ -34,7 +35,7 @@ def server() -> Iterator[AppServer]:
 
 
 def test_no_line_is_cut_through(visit: Visit, server: AppServer) -> None:
-    visit.page.add_init_script(LINES)
+    visit.page.add_init_script(DRAWN)
     page = visit.open(server.url)
     page.locator("canvas").first.wait_for()
     page.wait_for_function("Object.keys(window.lines).length > 4")
@@ -42,5 +43,5 @@ def test_no_line_is_cut_through(visit: Visit, server: AppServer) -> None:
     for row in range(3):
         top, bottom = HEADER + row * WRAPPED, HEADER + (row + 1) * WRAPPED
         lines = [(first, last) for first, last in drawn if top <= first < bottom]
-        assert len(lines) == 4
+        assert len(lines) == LINES
         assert all(last <= bottom for _, last in lines)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,10 @@ import pytest
 
 from tests.jobs.aggregated import RUNS, change, plant
 from tests.jobs.command import ROOT, SETTINGS
+from tests.jobs.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tests.conftest import Cluster
     from tests.jobs.aggregated import Aggregate
@@ -55,13 +55,6 @@ def held(cluster: Cluster, database: str) -> Iterator[None]:
     with psycopg.connect(cluster.plain_url("postgres", database)) as blocker:
         blocker.execute(HOLD)
         yield
-
-
-def wait_until(happened: Callable[[], bool], limit: float = 30.0) -> None:
-    until = time.monotonic() + limit
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def waits(owner: Owner) -> bool:

@@ -15,9 +15,10 @@ import pytest
 from jobs import companion
 from jobs.companion import Companion
 from tests.jobs.command import ROOT
+from tests.jobs.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 # processes are killed and waited for: minutes, not seconds
@@ -33,13 +34,6 @@ beside.attend()
 print(beside.process.pid, flush=True)
 time.sleep(600)
 """
-
-
-def wait_until(happened: Callable[[], bool], limit: float = 30.0) -> None:
-    until = time.monotonic() + limit
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from tests.conftest import Cluster
 
+FIRST = "00000000-0000-0000-0000-000000000001"  # a member of a cluster, and not its canonical
+WHOLE = "-0.1,-0.1;1.1,-0.1;1.1,1.1;-0.1,1.1"
+
 
 @pytest.fixture(scope="module")
 def address(cluster: Cluster, template: str) -> Iterator[str]:
@@ -97,8 +100,7 @@ def test_kinds_filter_the_table(page: Any) -> None:  # noqa: ANN401 - a function
 
 
 def test_an_opened_cluster(page: Any) -> None:  # noqa: ANN401 - a function
-    any_member = "00000000-0000-0000-0000-000000000001"
-    test = page(org="org_c", bits="16", cluster=any_member)
+    test = page(org="org_c", bits="16", cluster=FIRST)
     told = figures(test)
     assert told["Members"][1] == "2 agents, 3 sessions"
     assert told["Boost as configured"] == ("+0.158", "2 other members")  # 0.1 · log2(3)
@@ -107,12 +109,12 @@ def test_an_opened_cluster(page: Any) -> None:  # noqa: ANN401 - a function
     assert list(rows["role"]) == ["★ canonical", "member", "member"]
     assert list(rows["agent"]) == ["bob", "ann", "ann"]
     assert rows["diff"][1].endswith("[−now−]")
-    strips = page(org="org_c", bits="16", cluster=any_member, part="bits")
+    strips = page(org="org_c", bits="16", cluster=FIRST, part="bits")
     titles = [chart["layout"]["title"]["text"] for chart in charts(strips)]
     assert any("of 64 bits differ from the canonical" in title for title in titles)
     assert any("of 3 pairs lie beyond 16 bits" in title for title in titles)
-    assert "Nothing would join" in said(page(org="org_c", bits="16", cluster=any_member, part="misses"))
-    replayed = page(org="org_a", bits="0", cluster=any_member, part="retrievals")
+    assert "Nothing would join" in said(page(org="org_c", bits="16", cluster=FIRST, part="misses"))
+    replayed = page(org="org_a", bits="0", cluster=FIRST, part="retrievals")
     assert "1 retrieval of 2 replayed hold a member. Its boost reorders" in said(replayed)
 
 
@@ -126,8 +128,7 @@ def test_an_observation_in_no_cluster_and_one_that_is_not_there(page: Any) -> No
 
 
 def test_the_area_in_the_address_lists_by_id(page: Any) -> None:  # noqa: ANN401 - a function
-    whole = "-0.1,-0.1;1.1,-0.1;1.1,1.1;-0.1,1.1"
-    test = page(org="org_a", bits="0", area=whole)
+    test = page(org="org_a", bits="0", area=WHOLE)
     assert len(table(test, "id")) == 7  # all that have words; no vectors are stored here
     assert "7 observations in this area." in said(test)
     assert "Clusters with a member in this area" in [each.value for each in test.subheader]
@@ -143,6 +144,33 @@ def test_a_cluster_is_opened_by_keyboard(page: Any) -> None:  # noqa: ANN401 - a
     wanted = table(test, "kind")["canonical"].iloc[-1]
     test.selectbox(key="pick_cluster").select(wanted).run()
     assert test.query_params["cluster"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("key", "column", "where"),
+    [
+        ("choose_members", "role", {"org": "org_c", "bits": "16", "cluster": FIRST}),
+        ("choose_misses", "diff", {"org": "org_c", "bits": "3", "cluster": FIRST, "part": "misses"}),
+        ("choose_area_rows", "id", {"org": "org_a", "bits": "0", "area": WHOLE}),
+    ],
+)
+def test_an_observation_opens_without_a_mouse(page: Any, key: str, column: str, where: dict[str, str]) -> None:  # noqa: ANN401 - a function
+    test = page(**where)
+    rows = table(test, column)
+    offered = test.selectbox(key=key)
+    assert [each.split(" · ")[0] for each in offered.options] == list(rows["agent"])
+    offered.select_index(len(rows) - 1).run()
+    assert [title.value for title in test.title] == ["Observation"]
+    assert test.query_params["observation"] == rows["id"].iloc[-1]
+
+
+def test_a_reordered_retrieval_opens_without_a_mouse(page: Any) -> None:  # noqa: ANN401 - a function
+    canonical = table(page(org="org_f"), "canonical")["canonical"][0]
+    test = page(org="org_f", cluster=canonical, part="retrievals", scale="1")
+    rows = table(test, "entered")
+    test.selectbox(key="choose_reordered").select_index(1).run()
+    assert [title.value for title in test.title] == ["Inspector"]
+    assert test.query_params["retrieval"] == rows["id"][1]
 
 
 def test_shadow_mode_judges_and_leads_to_the_flag(page: Any) -> None:  # noqa: ANN401 - a function

@@ -18,6 +18,7 @@ from tests.impact_log import Retrieval, believable, plant, seeded
 from tests.long_log import SAY_LONG
 from tests.long_log import plant as plant_long
 from tests.pages.application import application
+from tests.pages.impact_page import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,11 +85,6 @@ def opened(address: str, request: pytest.FixtureRequest) -> Iterator[AppTest]:
 
 def at(**parameters: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("opened", [parameters], indirect=True)
-
-
-def said(test: AppTest) -> str:
-    elements = (*test.markdown, *test.caption, *test.subheader, *test.text, *test.warning, *test.info)
-    return "\n".join(element.value for element in elements)
 
 
 def table(test: AppTest) -> pd.DataFrame:

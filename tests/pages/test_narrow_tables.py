@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from controls.grid import WRAPPED
+from tests.browser.test_wrapped import LINES
 from tests.conftest import NOW
 from tests.pages.application import application, until
 
@@ -20,8 +22,8 @@ BOXES = 33  # of which the boxes of rows that can be chosen take so many
 NAMED = {"small": 75, "medium": 200, "large": 400, None: 200}
 TEXTS = {"reason", "worse", "content", "older", "newer", "memory", "words", "text", "diff", "query", "upper", "lower"}
 LEAST = 250  # pixels of a text, about 36 characters
+LEAST_BROKEN = 340  # and of one in several lines, which end between words
 WORDS = {"means": 91}  # pixels of the longest words that are not to be broken, with the cell's edges: against no-go
-BROKEN, LINES = 60, 3  # pixels of a row above which a table breaks texts into lines, and how many it then shows
 TIDEWATER = {"org": "org_tidewater", "window": "custom", "from": "2025-12-01", "to": NOW.date().isoformat()}
 ASKED = {"org": "org_tidewater", "q": "paging through shipments skips entries", "preset": "INTENDED", "v": "1"}
 ANY = {"why": ("id", "observations"), "retrieval": ("retrieval_id", "retrieval_ab_logs")}
@@ -83,6 +85,6 @@ def test_what_it_is_read_for_is_in_sight(
     placed = spans(table)
     assert {name: placed[name][1] for name in columns if placed[name][1] > ROOM} == {}
     assert {name for name in set(columns) & set(WORDS) if placed[name][1] - placed[name][0] < WORDS[name]} == set()
-    lines = LINES if table.proto.row_height > BROKEN else 1
+    lines, least = (LINES, LEAST_BROKEN) if table.proto.row_height == WRAPPED else (1, LEAST)
     seen = {name: lines * (placed[name][1] - placed[name][0]) for name in columns if name in TEXTS}
-    assert {name: pixels for name, pixels in seen.items() if pixels < LEAST} == {}
+    assert {name: pixels for name, pixels in seen.items() if pixels < least} == {}

@@ -15,6 +15,7 @@ from queries.scope import Reach
 from tests import sample
 from tests.drift_store import PORTS, add_pair, window
 from tests.pages.application import application, until
+from tests.pages.drift_page import press
 from tests.queries.flags.flag_store import WEIGHTING
 
 if TYPE_CHECKING:
@@ -60,12 +61,6 @@ def fields(test: AppTest) -> tuple[str, str, str]:
 
 def typed(test: AppTest, note: str) -> AppTest:
     next(field for field in test.text_input if field.label == "Note").set_value(note)
-    return test
-
-
-def press(test: AppTest, label: str) -> AppTest:
-    next(button for button in test.button if button.label == label).click().run()
-    assert not test.exception
     return test
 
 

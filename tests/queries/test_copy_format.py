@@ -14,26 +14,17 @@ from sqlalchemy import select
 from queries import own_schema, schema
 from queries.copy_format import CHUNK, encoded
 from queries.load import copy_encoded
-from queries.owner import owning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import psycopg
     from sqlalchemy import Connection, Table
-
-    from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
 
 ONE, TWO = UUID(int=1), UUID("ffffffff-ffff-ffff-ffff-fffffffffffe")
 AT = datetime(2026, 3, 29, 12, 0, 0, 123456, tzinfo=UTC)
-
-
-@pytest.fixture
-def loading(cluster: Cluster, store_database: str) -> Iterator[Connection]:
-    with owning(cluster.url("postgres", store_database)) as engine, engine.begin() as connection:
-        yield connection
 
 
 def stored(loading: Connection, table: Table, columns: Sequence[str], records: list[tuple[Any, ...]]) -> list[Any]:

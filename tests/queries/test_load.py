@@ -9,8 +9,6 @@ from queries.load import rebuilt_indexes
 from queries.owner import owning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import psycopg
     from sqlalchemy import Connection
 
@@ -21,12 +19,6 @@ if TYPE_CHECKING:
 INDEXES = """select indexrelid::regclass::text, pg_get_indexdef(indexrelid), obj_description(indexrelid, 'pg_class')
                from pg_index where indrelid::regclass::text = any (%s) order by 1"""
 LOADED = ["observations", "observation_embeddings"]
-
-
-@pytest.fixture
-def loading(cluster: Cluster, store_database: str) -> Iterator[Connection]:
-    with owning(cluster.url("postgres", store_database)) as engine, engine.begin() as connection:
-        yield connection
 
 
 class TestIndexes:

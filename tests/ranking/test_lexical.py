@@ -12,7 +12,7 @@ texts = st.lists(st.sampled_from(["alpha", "Alpha", "beta", "gamma", "it's", "-"
 
 
 def plain_score(query: str, title: str, content: str) -> float:
-    """The oracle: the formula of RANKING.md term by term, case-sensitive as the document's system."""
+    """The oracle: the formula of docs/ranking.md term by term, case-sensitive as the document's system."""
     asked, head, body = tokenize(query), tokenize(title), tokenize(content)
     if not asked:
         return 0.0

@@ -22,6 +22,7 @@ from queries.engine import make_engine
 from queries.migrate import migrate
 from retrieval.log import LogCounts, LogWriter
 from tests.conftest import start_cluster, stop_cluster
+from tests.retrieval.killed import kill_server
 from tests.retrieval.logs import injections, logged, memory_store, retrieval
 
 if TYPE_CHECKING:
@@ -214,13 +215,6 @@ class TestDatabaseKilled:
             assert are_whole(owner) == {log.retrieval_id}
             (reported,) = owner.execute("select written, failed, last_failure is not null from rankscope.log_writers")
         assert reported == (1, 1, True)
-
-
-def kill_server(cluster: Cluster) -> None:
-    postmaster = psutil.Process(cluster.lease.pid)
-    for process in (*postmaster.children(), postmaster):
-        with suppress(psutil.NoSuchProcess):  # one that ends because another was killed
-            process.kill()
 
 
 @contextmanager

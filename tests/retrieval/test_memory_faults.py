@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import psycopg
 import pytest
 
@@ -21,6 +20,7 @@ from retrieval.retrieve import retrieve
 from tests.conftest import start_cluster, stop_cluster
 from tests.hostile import QUERY, TEXTS
 from tests.queries.test_corroborating import add_run
+from tests.retrieval.killed import kill_server
 from tests.retrieval.logs import memory_store
 from tests.retrieval.planted import EMBEDDER, NOW, QUESTION, SESSION, plant
 
@@ -35,13 +35,6 @@ if TYPE_CHECKING:
 WAITING_RECALL = """select 1 from pg_stat_activity where usename = 'memory_write' and wait_event_type = 'Lock'
                        and application_name = 'rankscope recall'"""
 NOT_LOOKED_UP = "the memory could not be looked up: The database "
-
-
-def kill_server(cluster: Cluster) -> None:
-    postmaster = psutil.Process(cluster.lease.pid)
-    for process in (*postmaster.children(), postmaster):
-        with suppress(psutil.NoSuchProcess):  # one that ends because another was killed
-            process.kill()
 
 
 class TestTheDatabase:

@@ -11,6 +11,8 @@ import pytest
 
 from controls.inspector.agreement import FEWEST
 from controls.inspector.compare import OTHERS, K, read_address
+from controls.links import GOING
+from queries.scope import isolated
 from ranking.comparison import kendall_tau_b, rank_biased_overlap
 from ranking.presets import FULL, LIVE, MEMINI, PRESETS
 from ranking.relevance import Head, Relevance
@@ -177,6 +179,15 @@ class TestPanel:
         flips = test.dataframe[1]
         assert set(flips.value["open"]) == {"Open"}
         assert json.loads(flips.proto.columns)["open"]["type_config"]["type"] == "button"
+
+    def test_it_opens_without_a_mouse_too(self, address: str) -> None:
+        with application(address, PAGE, vs="Relevance~~Head~k~1", now=NOW.isoformat()) as test:
+            test.run()
+            flips = test.dataframe[1].value
+            offered = test.selectbox("choose_compared")
+            assert offered.options == [isolated(text) for text in flips["memory"]]
+            offered.select_index(1).run()
+            assert test.session_state[GOING] == ("observation.py", {"observation": flips["id"][1]})
 
     def test_a_bad_text_is_told_literally_and_the_rest_is_compared(self, address: str) -> None:
         with application(address, PAGE, vs=f"MEMINI,{TEXTS[20]}") as test:
