@@ -76,6 +76,11 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
         st.caption(f"Worse over all, but certain in no single organization: {', '.join(alone)}.")
 
 
+def got_worse(memory: HealthAnswers, scope: Scope) -> bool:
+    """Whether an organization is told below in which something got worse."""
+    return scope.org is None and len(memory.by_org) > 1 and any(map(worst_first, memory.compared_by_org.values()))
+
+
 def _standing(memory: HealthAnswers) -> list[Standing]:
     """Every organization of which there is something to say."""
     found = []
