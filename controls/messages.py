@@ -18,7 +18,7 @@ from controls.view import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
+    from datetime import date, timedelta
 
     from queries.errors import StoreError
 
@@ -79,6 +79,16 @@ def ignored_in_link(labels: Sequence[str]) -> None:
     """Parts of an address that mean nothing here, by our own names for them: what was sent is not repeated."""
     if labels:
         link_banner.tell(ignored=labels)
+
+
+def without_figures(said: tuple[date, date], chosen: tuple[date, date], outside: str) -> None:
+    """A window in an address that reaches where no figures can be: what is shown instead."""
+    asked = f"{said[0].isoformat()} to {said[1].isoformat()}"
+    shown = f"{chosen[0].isoformat()} " + ("alone" if chosen[0] == chosen[1] else f"to {chosen[1].isoformat()}")
+    told = (
+        f"The window in this link, {asked}, has days {outside}, of which there are no figures. Showing {shown} instead."
+    )
+    link_banner.tell(instead=[told])
 
 
 def nothing_recalled() -> None:

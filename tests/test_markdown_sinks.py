@@ -43,7 +43,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/impact/filters.py": {"label"},
         "controls/inspector/inspection.py": {"labels"},
         "controls/knobs.py": {"names", "self.explained"},
-        "controls/link_banner.py": {"self.ignored", "self.unknown"},
+        "controls/link_banner.py": {"self.ignored", "self.instead", "self.unknown"},
         "controls/flags/preview.py": {"heading.explained"},
         "controls/links.py": {"heading.explained"},
         "controls/messages.py": {"among", "more", "what", "where"},

@@ -126,7 +126,8 @@ def _no_worse(compared: tuple[Compared, ...], unsure: list[Compared], period: st
     else:
         sign, told = ":gray[○]" if single else ":green[●]", f"Nothing got noticeably worse than in {period}"
     if single:
-        return f"{sign} Over all organizations together, {told[:1].lower()}{told[1:]}; worse in single ones is listed below."
+        told = f"{told[:1].lower()}{told[1:]}; worse in single ones is listed below"
+        return f"{sign} Over all organizations together, {told}."
     return f"{sign} {told}."
 
 
