@@ -106,7 +106,7 @@ def sensitivity(
 
 
 def _finding(flips: npt.NDArray[np.float64], kept: npt.NDArray[np.float64], safe: float) -> str:
-    """How many settings mostly keep the top 5, as the frame encloses them, and how many of these only repeat the log."""
+    """How many settings mostly keep the top 5, as the frame encloses them, and how many of them only repeat the log."""
     inside, same = int((kept >= safe).sum()), int(((flips == 0) & (kept == 1)).sum())
     how_many = f"All {inside}" if inside == kept.size > 1 else f"{inside or 'None'} of {kept.size}"
     keep = "keeps" if inside <= 1 else "keep"

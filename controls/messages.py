@@ -135,6 +135,16 @@ def nothing_left(what: str) -> None:
     )
 
 
+def in_no_session(kinds: Sequence[str], *, of_one: bool) -> None:
+    """Nothing passes, because what the filters name is in no session of the scope."""
+    where = "this organization has" if of_one else "these organizations have"
+    st.info(
+        f"No session that {where} in this window is of the {' or '.join(kinds)} chosen above, so no retrieval is left. "
+        "It may be another organization's: clear it, or choose a longer window.",
+        icon=":material/filter_alt_off:",
+    )
+
+
 def nothing_found(what: str) -> None:
     """A scope that holds none of what the page shows; nothing where it never held anything, which the shell says."""
     if store_state.holds_nothing(view().scope):

@@ -46,7 +46,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/link_banner.py": {"self.ignored", "self.instead", "self.unknown"},
         "controls/flags/preview.py": {"heading.explained"},
         "controls/links.py": {"heading.explained"},
-        "controls/messages.py": {"among", "more", "what", "where"},
+        "controls/messages.py": {"among", "kinds", "more", "what", "where"},
         "controls/search.py": {"_count(): among"},
         "controls/observation/lists.py": {"labels"},
         "controls/one_organization.py": {"beside.explained", "reason"},
