@@ -136,3 +136,16 @@ def test_what_may_be_chance_is_said_of_all_together_where_one_got_worse(address:
     with health(address) as test:
         assert len(named(test)) == 1
         assert any(told in each.value for each in test.markdown)
+
+
+def test_the_table_lists_organizations_in_the_order_of_the_lines_on_top(address: str, owner: Owner) -> None:
+    """One that fell, one to act on, one where nothing is to say, by names and ids that would stand otherwise."""
+    for org, name, accepted in (("org_a", "Quiet", 80), ("org_b", "Alike", 80), ("org_c", "Zelkova", 30)):
+        sample.add_organization(owner, org, name)
+        add_sessions(owner, org, 40, 80, 100)
+        add_sessions(owner, org, 5, accepted, 100)
+    sample.add_observations(owner, "org_b", 10)
+    owner.execute("update observations set content_hash = 'same'")
+    with health(address) as test:
+        assert [line.split(" ")[0] for line in named(test)] == ["Zelkova", "Alike"]
+        assert list(table(test, "organizations")["organization"]) == ["Zelkova", "Alike", "Quiet"]
