@@ -49,6 +49,7 @@ def test_the_figures_on_top(opened: AppTest) -> None:
         "RBO": (f"{now:.3g}", f"{now - then:+.2g}"),
         "Injection rate: usual": ("50 %", "no change"),
     }
+    assert "An injection rate of 40 to 70 % is usual." in said(opened)
 
 
 def test_a_change_beyond_chance_has_no_mark(address: str, owner: Owner) -> None:
