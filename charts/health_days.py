@@ -28,6 +28,8 @@ DASHES = ("solid", "dot")
 AXES = ("y", "y2")
 ROOM, ROOM_IN_STRIP = 0.04, 0.15  # of the scale, above and below, so that a dot on its edge stays whole
 SMALLEST, LARGEST = 3, 9  # pixels of a dot
+WEEK = 7
+FEW_DAYS, DAY_IN_MS = timedelta(days=8), 86_400_000
 HALF_DAY = timedelta(hours=12)  # a day's point stands at its noon: flags stand at the moment they were turned
 
 Mark = tuple["datetime", str]
@@ -46,10 +48,7 @@ def shares_and_marks(
         [
             trace
             for place, (name, (colour, days)) in enumerate(lines.items())
-            for trace in (
-                _days(name, colour, days, SHAPES[place]).update(yaxis=AXES[place]),
-                _weeks(name, colour, days, DASHES[place]).update(yaxis=AXES[place]),
-            )
+            for trace in _traces(name, colour, days, place)
         ]
     )
     every = [day for _, days in lines.values() for day in days["day"][days["whole"] > 0]]
@@ -70,6 +69,9 @@ def shares_and_marks(
     finish(figure, f"{title}<br><sup>{_scales(lows)}</sup>", HEIGHT + STRIP * (len(lines) - 1))
     # below the picture, where it meets neither the title nor a dot in however narrow a window
     below = {"x": 0, "xanchor": "left", "y": -0.12, "yanchor": "top"}
+    if len(lines) > 1:
+        for axis, name in zip(AXES, lines, strict=False):
+            _name(figure, axis, name)
     low, *above = lows.values()
     figure.update_yaxes(_axis(low, STEP, ROOM))
     for least in above:
@@ -78,7 +80,17 @@ def shares_and_marks(
         figure.update_layout(yaxis2={"domain": PARTS[1], **_axis(least, 100 - least, ROOM_IN_STRIP)})
     figure.update_layout(margin={"t": 56}, hovermode="closest", legend=below, title_y=TITLE)
     figure.update_xaxes(range=[first, end], tickformat="%-d %b", fixedrange=True, anchor="y")
+    if end - first < FEW_DAYS:  # else each of them would be named several times
+        figure.update_xaxes(tick0=first.replace(hour=0, minute=0, second=0, microsecond=0), dtick=DAY_IN_MS)
     return figure
+
+
+def _traces(name: str, colour: str, days: pd.DataFrame, place: int) -> list[go.Scatter]:
+    """Dots of the days and the line of seven together; of fewer days no line, which would be of one or two alone."""
+    found = [_days(name, colour, days, SHAPES[place])]
+    if len(days) >= WEEK:
+        found.append(_weeks(name, colour, days, DASHES[place]))
+    return [trace.update(yaxis=AXES[place]) for trace in found]
 
 
 def _axis(low: int, step: int, room: float) -> dict[str, Any]:
@@ -117,7 +129,7 @@ def _days(name: str, colour: str, days: pd.DataFrame, symbol: str) -> go.Scatter
             "size": size,
             "symbol": symbol,
             "color": colour,
-            "opacity": 0.35 if symbol == SHAPES[0] else 0.7,  # of an open one there is only the outline
+            "opacity": 0.6 if symbol == SHAPES[0] else 0.8,  # of an open one there is only the outline
             "line": {"width": 1 if symbol.endswith("open") else 0},
         },
         customdata=days[["part", "whole"]],
@@ -135,6 +147,14 @@ def _weeks(name: str, colour: str, days: pd.DataFrame, dash: str) -> go.Scatter:
         line={"color": colour, "width": 2, "dash": dash},
         hovertemplate=f"%{{y:.3g}} % {name} in the 7 days up to %{{x|%-d %b}}<extra></extra>",
     )
+
+
+def _name(figure: go.Figure, axis: str, name: str) -> None:
+    """Which of two scales this is, above its upper end where no point lies."""
+    figure.add_annotation(
+        text=f"<b>{name}</b>", x=1, y=1, xref="paper", yref=f"{axis} domain", xanchor="right", yanchor="bottom",
+        showarrow=False, font={"size": 12},
+    )  # fmt: skip
 
 
 def _wash(figure: go.Figure, first: datetime, since: datetime) -> None:

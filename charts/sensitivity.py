@@ -106,11 +106,16 @@ def sensitivity(
 
 
 def _finding(flips: npt.NDArray[np.float64], kept: npt.NDArray[np.float64], safe: float) -> str:
-    """How many settings mostly keep the top 5; what only repeats the log is counted apart, for it cannot but keep."""
-    same = (flips == 0) & (kept == 1)
-    inside, count = int(((kept >= safe) & ~same).sum()), int(same.sum())
-    told = f"{inside} of {kept.size - count} settings keep {100 * safe:.3g} % of the top fives"
-    return f"{told}; {count} {'changes' if count == 1 else 'change'} nothing" if count else told
+    """How many settings mostly keep the top 5, as the frame encloses them, and how many of them only repeat the log."""
+    inside, same = int((kept >= safe).sum()), int(((flips == 0) & (kept == 1)).sum())
+    how_many = f"All {inside}" if inside == kept.size > 1 else f"{inside or 'None'} of {kept.size}"
+    keep = "keeps" if inside <= 1 else "keep"
+    told = f"{how_many} settings {keep} {100 * safe:.3g} % of the top fives"
+    if not same:
+        return told
+    every = {1: "", 2: "both "}.get(inside, "all ")
+    who = every if same == inside else f"{same} of them "
+    return f"{told}, {who}by changing nothing"
 
 
 def _border(inside: npt.NDArray[np.bool_]) -> go.Scatter:

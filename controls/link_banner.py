@@ -22,6 +22,7 @@ class Banner:
     place: DeltaGenerator
     unknown: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
+    instead: list[str] = field(default_factory=list)
     drawn: DeltaGenerator | None = None
 
     def draw(self) -> None:
@@ -35,6 +36,7 @@ class Banner:
         if self.ignored:
             names = ", ".join(self.ignored)
             told.append(f"Not understood in this link, and ignored: {names}. The default is shown instead.")
+        told += self.instead
         self.drawn.warning(" ".join(told), icon=":material/link_off:")
 
 
@@ -51,9 +53,13 @@ def told_in(place: DeltaGenerator) -> Iterator[None]:
         _banner.reset(token)
 
 
-def tell(unknown: Sequence[str] = (), ignored: Sequence[str] = ()) -> None:
-    """Add to the banner; a part of a page that runs again by itself has its own, where it stands."""
+def tell(unknown: Sequence[str] = (), ignored: Sequence[str] = (), instead: Sequence[str] = ()) -> None:
+    """Add to the banner; a part of a page that runs again by itself has its own, where it stands.
+
+    ``instead`` are whole sentences that say also what is shown.
+    """
     banner = _banner.get() or Banner(st.container())
     banner.unknown += unknown
     banner.ignored += ignored
+    banner.instead += instead
     banner.draw()

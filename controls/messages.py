@@ -18,7 +18,7 @@ from controls.view import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
+    from datetime import date, timedelta
 
     from queries.errors import StoreError
 
@@ -81,6 +81,16 @@ def ignored_in_link(labels: Sequence[str]) -> None:
         link_banner.tell(ignored=labels)
 
 
+def without_figures(said: tuple[date, date], chosen: tuple[date, date], outside: str) -> None:
+    """A window in an address that reaches where no figures can be: what is shown instead."""
+    asked = f"{said[0].isoformat()} to {said[1].isoformat()}"
+    shown = f"{chosen[0].isoformat()} " + ("alone" if chosen[0] == chosen[1] else f"to {chosen[1].isoformat()}")
+    told = (
+        f"The window in this link, {asked}, has days {outside}, of which there are no figures. Showing {shown} instead."
+    )
+    link_banner.tell(instead=[told])
+
+
 def nothing_recalled() -> None:
     """A question that brought back no candidate, which is an answer and not a failure."""
     st.info(
@@ -121,6 +131,16 @@ def nothing_left(what: str) -> None:
     """Filters that let nothing through."""
     st.info(
         f"No {what} in this scope pass these filters. Clear one of them, or choose a longer window.",
+        icon=":material/filter_alt_off:",
+    )
+
+
+def in_no_session(kinds: Sequence[str], *, of_one: bool) -> None:
+    """Nothing passes, because what the filters name is in no session of the scope."""
+    where = "this organization has" if of_one else "these organizations have"
+    st.info(
+        f"No session that {where} in this window is of the {' or '.join(kinds)} chosen above, so no retrieval is left. "
+        "It may be another organization's: clear it, or choose a longer window.",
         icon=":material/filter_alt_off:",
     )
 

@@ -12,6 +12,7 @@ import streamlit as st
 from controls import glossary, links, messages
 from controls.access import NotAllowedError, current_principal
 from controls.loading import may_write, store
+from controls.scope import is_custom
 from queries.engine import LIST
 from queries.errors import StoreError
 from queries.saved_views import (
@@ -79,7 +80,7 @@ def _save(script: str, scope: Scope | None) -> None:
         return
     st.text_input("Name of this view", key="view_name", max_chars=LONGEST_NAME, placeholder="Acme, weights")
     dated = None
-    if scope is not None and st.query_params.get("window") != CUSTOM:
+    if scope is not None and not is_custom():
         first, last = scope.since, scope.until - timedelta(days=1)
         dated = _of_days(present(), first.date(), last.date())
         st.caption(f"Keeps a window of the last {scope.days} days, counted from the day it is opened.")

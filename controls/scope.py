@@ -94,7 +94,7 @@ def enter(org: str) -> None:
 
 def _window(today: date, *, shown: bool) -> tuple[date, date]:
     said = _valid("window", WINDOWS)
-    window = said or DEFAULT_WINDOW
+    window = "custom" if is_custom() else said or DEFAULT_WINDOW
 
     def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
         return st.segmented_control(
@@ -106,6 +106,8 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
     unread += [label for label, name in DAYS.items() if name in st.query_params and _read_day(name) is None]
     if shown:
         messages.ignored_in_link(unread)
+        if window == "custom":
+            _tell_without_figures(today)
     with st.sidebar:
         if shown:
             _show("window", window, draw, start="default")
@@ -115,7 +117,7 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
         first, last = sorted((_day("From", "from", month, today, shown), _day("To", "to", today, today, shown)))
         if shown and last - first > LONGEST_WINDOW:
             st.caption("A window covers 366 days at most; showing the last 366.")
-        return max(first, last - LONGEST_WINDOW), last
+        return _at_most(first, last)
 
 
 def _said_day(name: str) -> date | None:
@@ -126,15 +128,20 @@ def _said_day(name: str) -> date | None:
         return None
 
 
+def is_custom() -> bool:
+    """Whether the address says a window of one's own, be it by a first day alone where it names no window."""
+    said = st.query_params.get("window", ALL)
+    return said == "custom" or (said == ALL and _said_day("from") is not None)
+
+
 def _read_day(name: str) -> date | None:
-    """The same where it counts: in a window of one's own, and a last day only beside a first."""
+    """The day that the address says where it counts: in a window of one's own, and a last day only beside a first."""
     alone = name == "to" and "from" not in st.query_params
-    return None if alone or st.query_params.get("window") != "custom" else _said_day(name)
+    return _said_day(name) if is_custom() and not alone else None
 
 
 def _day(label: str, name: str, default: date, today: date, shown: bool) -> date:  # noqa: FBT001 - as above
-    said = _read_day(name) or default
-    chosen = max(EARLIEST, min(said, today))
+    chosen = _with_figures(_read_day(name) or default, today)
 
     def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
         return st.date_input(
@@ -144,9 +151,26 @@ def _day(label: str, name: str, default: date, today: date, shown: bool) -> date
     if not shown:
         return chosen
     _show(name, chosen, draw, start="value")
-    if chosen != said:
-        st.caption(f"There are no figures for {said:%Y-%m-%d}; showing {chosen:%Y-%m-%d}.")
     return chosen
+
+
+def _tell_without_figures(today: date) -> None:
+    """Where the address asks for days that nobody can have figures of, tell which days are shown instead."""
+    month = today - timedelta(days=29)
+    first, last = sorted((_read_day("from") or month, _read_day("to") or today))
+    past, future = first < EARLIEST, last > today
+    if past or future:
+        outside = f"before {EARLIEST.year}{' and after today' if future else ''}" if past else "after today"
+        shown = _at_most(_with_figures(first, today), _with_figures(last, today))
+        messages.without_figures((first, last), shown, outside)
+
+
+def _at_most(first: date, last: date) -> tuple[date, date]:
+    return max(first, last - LONGEST_WINDOW), last
+
+
+def _with_figures(day: date, today: date) -> date:
+    return max(EARLIEST, min(day, today))
 
 
 def _choice(label: str, names: dict[str, str], *, name: str, everything: str) -> str | None:
@@ -199,11 +223,13 @@ def _picked(name: str) -> None:
 
 def _write(name: str, value: str | None) -> None:
     """Change the address; what is at its default has no place in it."""
-    if name in ("from", "to") and st.query_params.get("window") != "custom":
+    if name in ("from", "to") and not is_custom():
         return  # a day typed in and left behind by choosing another window
     dropped = ("project",) if name == "org" else ("from", "to") if name == "window" and value != "custom" else ()
     first = st.session_state.get("pick_from") if name == "to" else None
     both = {"from": first.isoformat()} if isinstance(first, date) else {}
+    if name in ("from", "to"):
+        both["window"] = "custom"
     silent = value in (None, ALL) or (name == "window" and value == DEFAULT_WINDOW)
     say(**dict.fromkeys(dropped), **both, **{name: None if silent else value})
 

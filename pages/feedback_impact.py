@@ -26,7 +26,7 @@ if found.now["retrievals"]:
     measures.head(found, chosen.top, scope.days)
     outcomes.in_short(ended)
 elif chosen.filters.narrow:
-    messages.nothing_left("retrievals")
+    filters.nothing_left(scope)
 else:
     messages.nothing_found("retrievals")
 

@@ -26,8 +26,12 @@ ENDED = {"without_rework": "Without rework", "accepted": "Accepted"}
 
 
 def chosen() -> Ended:
-    """Which share is drawn; the first is the default."""
-    return "accepted" if head.choose("ended", "Share", ENDED) == "accepted" else "without_rework"
+    """Which share is drawn, and beside it that the default, the first, is not the page's *Accepted*."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if head.choose("ended", "Share", ENDED) == "accepted":
+            return "accepted"
+        st.caption("Rejected sessions count as good here, other than in *Accepted*.")
+        return "without_rework"
 
 
 def budgets(scope: Scope, ended: Ended) -> BudgetMap:

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.health.advice import only_lost, todo
 from analysis.health.change import SERVICES, worst_first
 from controls.flags.why import why_on
-from controls.health import advice
+from controls.health import advice, whose
 from controls.health.advice import Advice
 from controls.health.answers import LONGER
 from controls.health.steered import steered
@@ -68,7 +68,10 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
     back, open_ = _longer(memory, scope), _untold(memory.compared)
     if not worse:
-        st.markdown(f"{_no_worse(memory.compared, unsure, period)}{_also(memory.compared, unsure)}{open_}")
+        single = whose.got_worse(memory, scope)
+        st.markdown(
+            f"{_no_worse(memory.compared, unsure, period, single=single)}{_also(memory.compared, unsure)}{open_}"
+        )
         _unread(memory, period)
         _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
         return
@@ -111,13 +114,21 @@ def _not_compared(compared: tuple[Compared, ...]) -> list[str]:
     ]
 
 
-def _no_worse(compared: tuple[Compared, ...], unsure: list[Compared], period: str) -> str:
-    """That nothing got worse: good news only where sessions and the log are compared, as far as there are any."""
+def _no_worse(compared: tuple[Compared, ...], unsure: list[Compared], period: str, *, single: bool) -> str:
+    """That nothing got worse: good news only where sessions and the log are compared, as far as there are any.
+
+    ``single`` organizations that got worse are named below: then it speaks of all of them together.
+    """
     if unsure:
-        return f":orange[≈] Nothing is certain to have got worse than in {period}."
-    if any(name in KINDS for name in _not_compared(compared)):
-        return f":gray[○] What can be compared with {period} did not get noticeably worse."
-    return f":green[●] Nothing got noticeably worse than in {period}."
+        sign, told = ":orange[≈]", f"Nothing is certain to have got worse than in {period}"
+    elif any(name in KINDS for name in _not_compared(compared)):
+        sign, told = ":gray[○]", f"What can be compared with {period} did not get noticeably worse"
+    else:
+        sign, told = ":gray[○]" if single else ":green[●]", f"Nothing got noticeably worse than in {period}"
+    if single:
+        told = f"{told[:1].lower()}{told[1:]}; worse in single ones is listed below"
+        return f"{sign} Over all organizations together, {told}."
+    return f"{sign} {told}."
 
 
 def _untold(compared: tuple[Compared, ...]) -> str:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from analysis.health.change import UNKNOWN, worst_first
+from analysis.health.change import UNKNOWN
 from analysis.health.checks import Check
 from controls import glossary
 from controls.exactly import all_digits
 from controls.grid import WRAPPED, grid
+from controls.health.whose import standings
 from controls.health.words import SIGNS, about, change, estimated, limits, passage
 from controls.links import enter_column
 from controls.messages import MISSING, number, window_before
 
 if TYPE_CHECKING:
     from analysis.health.change import Compared, Measure
+    from analysis.health.checks import Judged
     from controls.health.answers import HealthAnswers
     from queries.scope import Scope
 
@@ -101,24 +103,21 @@ def behind(memory: HealthAnswers, scope: Scope) -> None:
 
 
 def organizations(memory: HealthAnswers, scope: Scope) -> None:
-    """Where each organization stands, the worst first; its button moves the scope there."""
+    """Where each organization stands, the most urgent first as on top; its button moves the scope there."""
     if scope.org is not None or len(memory.by_org) < 2:  # noqa: PLR2004 - one is what the checks already show
         return
-    listed = []
-    for org, checks in memory.by_org.items():
-        by_band = {band: [each.check.label for each in checks if each.band == band] for band in ("red", "watch")}
-        worse = [f"{each.measure.label} {passage(each)}" for each in worst_first(memory.compared_by_org[org])]
-        listed.append((org, worse, by_band["red"], by_band["watch"]))
-    listed.sort(key=lambda row: (-len(row[2]), -len(row[1]), -len(row[3]), row[0]))
+    listed = standings(memory)
     grid(
         pd.DataFrame(
             {
-                "organization": [memory.names.get(org, org) for org, *_ in listed],
+                "organization": [each.name for each in listed],
                 "open": "Open",
-                "worse": [", ".join(worse) or MISSING for _, worse, _, _ in listed],
-                "act": [", ".join(red) or MISSING for _, _, red, _ in listed],
-                "watch": [", ".join(watch) or MISSING for _, _, _, watch in listed],
-                "id": [org for org, *_ in listed],
+                "worse": [
+                    ", ".join(f"{own.measure.label} {passage(own)}" for own in each.worse) or MISSING for each in listed
+                ],
+                "act": [_labels(each.banded["red"]) for each in listed],
+                "watch": [_labels(each.banded["watch"]) for each in listed],
+                "id": [each.org for each in listed],
             }
         ),
         hide_index=True,
@@ -126,7 +125,7 @@ def organizations(memory: HealthAnswers, scope: Scope) -> None:
         row_height=WRAPPED,
         column_config={
             "organization": st.column_config.TextColumn("Organization", width=132, pinned=True),
-            "open": enter_column([org for org, *_ in listed]),
+            "open": enter_column([each.org for each in listed]),
             "worse": st.column_config.TextColumn("▼ Worse than before", width=205, help=glossary.AMONG_MANY),
             "act": st.column_config.TextColumn("✕ Act on", width=150),
             "watch": st.column_config.TextColumn("◆ Watch", width=200),
@@ -134,3 +133,7 @@ def organizations(memory: HealthAnswers, scope: Scope) -> None:
         },
     )
     st.caption(glossary.AMONG_MANY)
+
+
+def _labels(judged: list[Judged]) -> str:
+    return ", ".join(each.check.label for each in judged) or MISSING

@@ -36,13 +36,18 @@ class Standing:
     banded: Mapping[Literal["red", "watch"], list[Judged]]
 
     @property
-    def urgency(self) -> tuple[int, float, str]:
-        """Sessions that got worse come first, most first; then what is to act on, to watch, and worse but in order."""
+    def urgency(self) -> tuple[int, float, int, int, int, str]:
+        """Sessions that got worse come first, most first; then most to act on, most that got worse, most to watch."""
         served = [each for each in self.worse if each.measure in SERVICES]
-        if served:
-            return SERVICES.index(served[0].measure), -abs(served[0].change or 0.0), self.name
-        kinds = (*(self.banded[band] for band in WAYS), self.worse)
-        return len(SERVICES) + next(place for place, kind in enumerate(kinds) if kind), 0.0, self.name
+        place, fell = (
+            (SERVICES.index(served[0].measure), abs(served[0].change or 0.0)) if served else (len(SERVICES), 0)
+        )
+        return place, -fell, -len(self.banded["red"]), -len(self.worse), -len(self.banded["watch"]), self.name
+
+    @property
+    def needs_a_hand(self) -> bool:
+        """Whether there is anything to say of it."""
+        return bool(self.worse or any(self.banded.values()))
 
     @property
     def told(self) -> str:
@@ -60,7 +65,7 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
     """The most urgent organizations with a way into each, how many more there are, and what is certain in none."""
     if scope.org is not None or len(memory.by_org) <= 1:
         return
-    found = sorted(_standing(memory), key=lambda each: each.urgency)
+    found = [each for each in standings(memory) if each.needs_a_hand]
     with st.container(gap="xsmall"):
         for place, each in enumerate(found[:NAMED]):
             with st.container(horizontal=True, vertical_alignment="center"):
@@ -76,15 +81,18 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
         st.caption(f"Worse over all, but certain in no single organization: {', '.join(alone)}.")
 
 
-def _standing(memory: HealthAnswers) -> list[Standing]:
-    """Every organization of which there is something to say."""
+def got_worse(memory: HealthAnswers, scope: Scope) -> bool:
+    """Whether an organization is told below in which something got worse."""
+    return scope.org is None and len(memory.by_org) > 1 and any(map(worst_first, memory.compared_by_org.values()))
+
+
+def standings(memory: HealthAnswers) -> list[Standing]:
+    """Every organization, the most urgent first: the order of the lines on top and of the table below."""
     found = []
     for org, checks in memory.by_org.items():
         banded = {band: [each for each in checks if each.band == band] for band in WAYS}
-        worse = worst_first(memory.compared_by_org[org])
-        if worse or any(banded.values()):
-            found.append(Standing(org, memory.names.get(org, org), worse, banded))
-    return found
+        found.append(Standing(org, memory.names.get(org, org), worst_first(memory.compared_by_org[org]), banded))
+    return sorted(found, key=lambda each: each.urgency)
 
 
 def _some(told: list[str]) -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from controls import glossary
+from controls import glossary, messages
 from controls.address import not_understood, said, say
 from controls.loading import load, shape
-from queries.impact.selection import LONGEST, NO_OUTCOME, Choices, Filters, Selection
+from queries.impact.selection import CHOICES, LONGEST, NO_OUTCOME, Choices, Filters, Selection
 from queries.retrievals import POOL, REASONS, TOP
 from queries.schema import OUTCOMES
 from queries.scope import is_storable, marked
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ALL = ""
 OUTCOME_NAMES = {ALL: "Any outcome", **{name: name.capitalize() for name in OUTCOMES}, NO_OUTCOME: "No outcome"}
 WEIGHTING_NAMES = {ALL: "On and off", "on": "On", "off": "Off"}
+WHO = {"agent": "Agent", "work": "Work type"}
 PARTS = {
     "movers": "Movers",
     "weights": "Weights",
@@ -59,6 +60,30 @@ def choose(scope: Scope) -> Selection:
         top = _depth()
     narrowed = Filters(agent, kind, outcome, "on" if weighting == "on" else "off" if weighting else None, words)
     return Selection(scope, narrowed, top, shape())
+
+
+def nothing_left(scope: Scope) -> None:
+    """Filters that let nothing through; an agent or work type that no session of the scope has is named as that.
+
+    It stays chosen when the organization is changed, for so says the address: whoever is sent it reads the same.
+    """
+    listed = load(Choices(scope)).frames[0]
+    strange = []
+    for name, kind in (("agent", "agent_id"), ("work", "work_type")):
+        known, named = set(listed.loc[listed["kind"] == kind, "value"]), _text(name)
+        if named is not None and named not in known and len(known) < CHOICES:
+            strange.append(name)
+    if not strange:
+        messages.nothing_left("retrievals")
+        return
+    messages.in_no_session([WHO[name].lower() for name in strange], of_one=scope.org is not None)
+    with st.container(horizontal=True, gap="small"):
+        for name in strange:
+            st.button(f"Any {WHO[name].lower()}", key=f"clear_{name}", on_click=_clear, args=(name,))
+
+
+def _clear(name: str) -> None:
+    say(**{name: None})
 
 
 def ignored() -> list[str]:

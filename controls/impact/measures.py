@@ -97,7 +97,9 @@ def head(found: Impact, top: int, days: int) -> None:
     in_a_row(shown, WIDE)
     unsure = UNSURE if any((each.beside or "").startswith("≈") for each in shown) else ""
     tested = f"{unsure} {TESTED}" if found.then["comparable"] else ""
-    compared(found.then["retrievals"], days, f"{tested} Lines are by day.")
+    rate = f" An injection rate of {100 * FAIR_RATE:.0f} to {100 * GOOD_RATE:.0f} % is usual."
+    bands = rate if any(":" in each.label for each in shown) else ""
+    compared(found.then["retrievals"], days, f"{tested} Lines are by day.{bands}")
 
 
 def _figure(measure: Measure, found: Impact) -> Figure:

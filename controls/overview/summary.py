@@ -111,7 +111,7 @@ def figures(  # noqa: PLR0917 - what the page knows
         for label, value, found, explained in meant
     ]
     in_a_row(figures)
-    messages.compared(then["retrievals"], scope.days, "" if is_over else f" {_so_far(as_of)}")
+    messages.compared(then["retrievals"], scope.days, "" if is_over or retrieved is None else f" {_so_far(as_of)}")
 
 
 def _beside(found: Compared | None) -> str | None:

@@ -101,3 +101,19 @@ def test_a_second_measure_stands_in_a_strip_above_with_its_own_scale_so_that_no_
     )
     # the wash and the flag are of both
     assert [(shape.yref, shape.y0, shape.y1) for shape in drawn.layout.shapes] == [("paper", 0, 1)] * 2
+
+
+def test_two_scales_are_named_where_they_stand() -> None:
+    lines = {"accepted": ("#123456", DAYS), "log coverage": ("#123456", DAYS)}
+    _, *names = shares_and_marks(lines, [], BEGIN + 7 * DAY, "t").layout.annotations
+    assert [(each.text, each.yref) for each in names] == [
+        ("<b>accepted</b>", "y domain"), ("<b>log coverage</b>", "y2 domain"),
+    ]  # fmt: skip
+
+
+def test_two_days_are_named_once_each_and_have_no_line_of_seven() -> None:
+    drawn = shares_and_marks({"accepted": ("#123456", DAYS[:2])}, [], BEGIN + DAY, "t")
+    assert [trace.name for trace in drawn.data] == ["accepted, each day"]
+    assert (drawn.layout.xaxis.tick0, drawn.layout.xaxis.dtick) == (BEGIN, 86_400_000)
+    longer = shares_and_marks({"accepted": ("#123456", DAYS)}, [], BEGIN + 7 * DAY, "t")
+    assert longer.layout.xaxis.dtick is None

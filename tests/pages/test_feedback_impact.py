@@ -49,6 +49,7 @@ def test_the_figures_on_top(opened: AppTest) -> None:
         "RBO": (f"{now:.3g}", f"{now - then:+.2g}"),
         "Injection rate: usual": ("50 %", "no change"),
     }
+    assert "An injection rate of 40 to 70 % is usual." in said(opened)
 
 
 def test_a_change_beyond_chance_has_no_mark(address: str, owner: Owner) -> None:
@@ -184,9 +185,25 @@ class TestFilters:
 
     @at(agent="nobody", outcome="rubbish", k="-3", part="nothing")
     def test_a_link_with_nonsense_finds_nothing_and_says_so(self, opened: AppTest) -> None:
-        assert "No retrievals in this scope pass these filters." in said(opened)
+        assert "No session that this organization has in this window is of the agent chosen above" in said(opened)
         assert "Not understood in this link, and ignored: Outcome, Top k, Part." in said(opened)
         assert opened.number_input("pick_k").value == 5
+
+    @at(query="nobody asked")
+    def test_filters_that_leave_nothing_say_so(self, opened: AppTest) -> None:
+        assert "No retrievals in this scope pass these filters." in said(opened)
+
+    @at(agent="agent-0", work="chore")
+    def test_what_another_organization_lacks_is_named_and_can_be_cleared(self, opened: AppTest) -> None:
+        assert "chosen above" not in said(opened)
+        opened.selectbox("pick_org").select("org_b").run()
+        told = "No session that this organization has in this window is of the agent or work type chosen above"
+        assert told in said(opened)
+        assert opened.query_params["agent"] == "agent-0"
+        opened.button("clear_agent").click().run()
+        opened.button("clear_work").click().run()
+        assert not {"agent", "work"} & set(opened.query_params)
+        assert "chosen above" not in said(opened)
 
     @at(agent="agent-0", outcome="accepted", k="3", weighting="on", query="deploy", part="weights", cell="1-1")
     def test_a_link_that_makes_sense_is_told_nothing(self, opened: AppTest) -> None:

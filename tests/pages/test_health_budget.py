@@ -49,6 +49,9 @@ class TestParts:
             rows = table(test, "budget").set_index("work")
             drawn = spec(test)
             lines = " ".join(each.value for each in test.markdown)
+            captions = [each.value for each in test.caption]
+        told = "Rejected sessions count as good here, other than in *Accepted*."
+        assert told in captions
         # Wilson's interval of 30 of 40 is 0.598 to 0.858 and of 20 of 40 0.352 to 0.648: both hold 50 of 80
         unsure = "not told apart"
         assert rows.loc["chore", ["tokens", "share", "judged"]].tolist() == ["100", "75 %", 40]
@@ -64,5 +67,6 @@ class TestParts:
             rows = table(test, "budget").set_index("work")
             assert rows["share"].to_dict() == {"chore": "75 %", "<b>fix</b>": "40 %"}
             assert spec(test)["layout"]["yaxis"]["title"]["text"] == "percent of sessions accepted"
+            assert told not in [each.value for each in test.caption]
         assert "&lt;b>fix" in json.dumps(drawn)
         assert "<b>fix" not in json.dumps(drawn)

@@ -110,3 +110,42 @@ def test_what_is_worse_over_all_and_certain_in_no_organization_is_said_so(addres
         assert named(test) == []
         told = "Worse over all, but certain in no single organization: sessions accepted."
         assert told in [caption.value for caption in test.caption]
+
+
+def test_that_nothing_got_worse_is_said_of_all_together_where_one_did(address: str, owner: Owner) -> None:
+    """80 of 100 sessions became 40 in one of three, and as many more in the others: 80, 80, 80 to 40, 100, 100."""
+    for org, accepted in (("org_a", 40), ("org_b", 100), ("org_c", 100)):
+        sample.add_organization(owner, org)
+        add_sessions(owner, org, 40, 80, 100)
+        add_sessions(owner, org, 5, accepted, 100)
+    told = "Over all organizations together, nothing got noticeably worse than in the 30 days before; worse in single "
+    with health(address) as test:
+        assert len(named(test)) == 1
+        assert any(each.value.startswith(f":gray[○] {told}ones is listed below.") for each in test.markdown)
+    with health(address, org="org_b") as test:
+        assert any(each.value.startswith(":green[●] Nothing got noticeably worse") for each in test.markdown)
+
+
+def test_what_may_be_chance_is_said_of_all_together_where_one_got_worse(address: str, owner: Owner) -> None:
+    """80 of 100 became 50 in one and 80 of 100 became 97 in the other: 160 of 200 became 147."""
+    for org, accepted in (("org_a", 50), ("org_b", 97)):
+        sample.add_organization(owner, org)
+        add_sessions(owner, org, 40, 80, 100)
+        add_sessions(owner, org, 5, accepted, 100)
+    told = "Over all organizations together, nothing is certain to have got worse than in the 30 days before; worse in "
+    with health(address) as test:
+        assert len(named(test)) == 1
+        assert any(told in each.value for each in test.markdown)
+
+
+def test_the_table_lists_organizations_in_the_order_of_the_lines_on_top(address: str, owner: Owner) -> None:
+    """One that fell, one to act on, one where nothing is to say, by names and ids that would stand otherwise."""
+    for org, name, accepted in (("org_a", "Quiet", 80), ("org_b", "Alike", 80), ("org_c", "Zelkova", 30)):
+        sample.add_organization(owner, org, name)
+        add_sessions(owner, org, 40, 80, 100)
+        add_sessions(owner, org, 5, accepted, 100)
+    sample.add_observations(owner, "org_b", 10)
+    owner.execute("update observations set content_hash = 'same'")
+    with health(address) as test:
+        assert [line.split(" ")[0] for line in named(test)] == ["Zelkova", "Alike"]
+        assert list(table(test, "organizations")["organization"]) == ["Zelkova", "Alike", "Quiet"]

@@ -82,6 +82,15 @@ def test_a_count_of_a_day_that_is_not_over_says_until_when_it_counts(address: st
     assert not any("So far" in caption.value for caption in test.caption)
 
 
+def test_what_so_far_means_is_told_only_where_a_figure_says_it(address: str, owner: Owner) -> None:
+    sample.add_organization(owner, "org_new")
+    sample.add_retrieval(owner, "org_new", sample.unchanged(8), name="today")
+    with application(address, org="org_new") as test:
+        test.run()
+    assert not any("so far" in (metric.delta or "") for metric in test.metric)
+    assert not any("So far" in caption.value for caption in test.caption)
+
+
 def test_the_trust_strip_names_what_is_missing(address: str) -> None:
     with application(address) as test:
         test.run()

@@ -162,23 +162,6 @@ class TestScope:
             before = "the day before" if days == 1 else f"the {days} days before"
             assert before in compared(test)
 
-    @pytest.mark.parametrize(
-        ("parameters", "told"),
-        [
-            ({"window": "forever"}, "Window"),
-            ({"window": "custom", "from": "rubbish", "to": "2026-01-31"}, "From"),
-            ({"window": "custom", "from": "2026-02-30", "to": ""}, "From, To"),
-            ({"window": "custom", "to": "2026-01-31"}, "To"),
-            ({"from": "2026-01-01", "to": "2026-01-31"}, "From, To"),
-            ({"window": "7d", "to": "2026-01-31"}, "To"),
-        ],
-    )
-    def test_a_window_that_cannot_be_is_told_like_every_other_part_of_a_link(
-        self, address: str, parameters: dict[str, str], told: str
-    ) -> None:
-        with application(address, **parameters) as test:
-            assert f"Not understood in this link, and ignored: {told}." in alerts(test.run())[0]
-
     def test_all_that_is_wrong_with_a_link_is_told_in_one_banner_below_the_title(self, address: str) -> None:
         with application(address, org="nobody", window="forever", part="nonsense") as test:
             test.run().switch_page("health.py").run()
@@ -204,14 +187,6 @@ class TestScope:
             said = {name: test.query_params[name] for name in ("from", "to")}
             assert said == {"from": first.isoformat(), "to": last.isoformat()}
             assert not any("ignored" in told for told in alerts(test))
-
-    def test_a_day_without_figures_is_told_beside_its_control(self, address: str) -> None:
-        with application(address, window="custom", **{"from": "1969-12-31", "to": "2026-01-31"}) as test:
-            test.run()
-            assert not any("ignored" in told for told in alerts(test))
-            assert "There are no figures for 1969-12-31; showing 1970-01-01." in [
-                each.value for each in test.sidebar.caption
-            ]
 
     def test_a_page_about_all_of_time_shows_no_window_and_keeps_it(self, address: str) -> None:
         with application(address, window="7d") as test:
