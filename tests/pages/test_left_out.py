@@ -197,7 +197,7 @@ class TestNothingComparable:
 
     @at(agent="nobody")
     def test_where_there_is_no_retrieval_there_is_no_list(self, opened: AppTest) -> None:
-        assert "No retrievals in this scope pass these filters." in said(opened)
+        assert "is of the agent chosen above, so no retrieval is left." in said(opened)
         assert not is_listed(opened)
         assert [group.key for group in opened.get("button_group")] == ["pick_window"]
 
