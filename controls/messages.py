@@ -186,12 +186,14 @@ def cannot_be_looked_for(longest: int) -> None:
 def nothing_called_that(among: str | None) -> None:
     """A search for an id or name that is not there, or that whoever asks may not see: the same words for both.
 
-    ``among`` is where titles and queries were looked for, None where the whole id was.
+    ``among`` is where titles, queries and alerts were looked for, None where the whole id was.
     """
     here = "" if among is None else f", and no title or query among the newest of {among} holds it"
+    here += "" if among is None else ", nor an alert among its most severe"
     st.info(
         f"Nothing that you may see has this id or name{here}: organizations, projects, titles and queries are found by "
-        "a part of it, observations, retrievals and alerts by their whole id; agents and sessions are not looked for.",
+        "a part of it, alerts by words of what contradicts each other, observations, retrievals and alerts by their "
+        "whole id; agents and sessions are not looked for.",
         icon=":material/search_off:",
     )
 

@@ -15,8 +15,10 @@ from controls.loading import shape
 from controls.messages import counted
 from controls.partly import each
 from controls.scope import scope_address
-from queries.anything import FOUND, LOOKED_THROUGH, ROWS_LOOKED_THROUGH, TitledObservations, questions
+from queries.anything import LOOKED_THROUGH, ROWS_LOOKED_THROUGH, TitledObservations, questions
 from queries.errors import listed
+from queries.found import FOUND
+from queries.found_alerts import ALERTS_LOOKED_THROUGH
 from queries.scope import Reach, is_storable, isolated
 
 if TYPE_CHECKING:
@@ -67,8 +69,8 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
         else:
             st.caption(_count({kind: len(frame) for kind, frame in found.frames.items()}, among))
             _table(rows, places)
-            if by_words and rows["at"].notna().sum() > 1:
-                st.caption("Observations and retrievals: those that begin with the words first, then the newest.")
+            if by_words and (ordered := _ordered(rows)):
+                st.caption(ordered)
         if by_words and scope.org is not None and scope.reach != Reach.of(frozenset({scope.org})):
             st.button(
                 "Search all organizations", key="search_all", icon=":material/public:",
@@ -79,7 +81,7 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
             query_params=scope_address() | {"words": words},
         )  # fmt: skip
         if by_words:
-            st.caption(_looked_through(scope, queries="retrieval" in asked))
+            st.caption(_looked_through(scope, queries="retrieval" in asked, alerts="alert" in found.frames))
         for kind, error in found.failed.items():
             messages.left_out(f"{kind.capitalize()}s", error)
         st.button("Close", key="search_close", on_click=say, kwargs={"search": None}, type="tertiary")
@@ -135,7 +137,10 @@ def _label(kind: str, at: Any, name: str, org: str, project: Any) -> str:  # noq
 
 def _count(found: dict[str, int], among: str | None) -> str:
     """How many were found, and where was looked; of a kind with more than are listed nobody knows how many."""
-    where = f"titles and queries among the newest of {among}, names and ids in everything you may see"
+    where = (
+        f"titles and queries among the newest and alerts among the most severe of {among}, names and ids in everything "
+        "you may see"
+    )
     if all(count <= FOUND for count in found.values()):
         things = counted(sum(found.values()), "result")
         return f"{things} in everything you may see." if among is None else f"{things}: {where}."
@@ -144,13 +149,26 @@ def _count(found: dict[str, int], among: str | None) -> str:
     return f"{start}: {listed(told)}. More match: say more of the name to find them."
 
 
-def _looked_through(scope: Scope, *, queries: bool) -> str:
-    """Among which observations titles were looked for, and among which log rows queries."""
-    rows = f"{ROWS_LOOKED_THROUGH:,} log rows"
+def _ordered(rows: pd.DataFrame) -> str:
+    """In which order those of a kind stand that have several."""
+    several = rows["kind"].value_counts() > 1
+    written = any(several.get(kind, default=False) for kind in ("observation", "retrieval"))
+    told = [
+        "Observations and retrievals: those that begin with the words first, then the newest." * written,
+        "Alerts: the most severe first." * bool(several.get("alert", default=False)),
+    ]
+    return " ".join(filter(None, told))
+
+
+def _looked_through(scope: Scope, *, queries: bool, alerts: bool) -> str:
+    """Among which observations titles were looked for, among which log rows queries, and among which alerts words."""
+    rows, worst = f"{ROWS_LOOKED_THROUGH:,} log rows", f"{ALERTS_LOOKED_THROUGH:,}"
     if scope.org is not None:
-        also = f"; queries of retrievals: among its newest {rows}" if queries else ""
+        also = f"; queries of retrievals: among its newest {rows}" * queries
+        also += f"; words of alerts: among its {worst} most severe" * alerts
         return f"Titles of observations: among the newest {LOOKED_THROUGH:,} of the organization in the sidebar{also}."
-    also = f"; queries of retrievals: so too, among {rows}" if queries else ""
+    also = f"; queries of retrievals: so too, among {rows}" * queries
+    also += f"; words of alerts: among the most severe of each, {worst} in all" * alerts
     return (
         f"Titles of observations: among the newest of each organization, {LOOKED_THROUGH:,} in all{also}. Choose an "
         "organization in the sidebar to look further back in it."

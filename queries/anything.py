@@ -3,60 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - frames read the rows' types as the program runs
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import (
-    BigInteger,
-    DateTime,
-    Numeric,
-    Text,
-    and_,
-    case,
-    cast,
-    exists,
-    func,
-    literal,
-    null,
-    or_,
-    select,
-    true,
-)
+from sqlalchemy import Text, and_, cast, func, or_, select, true
 from sqlalchemy.dialects.postgresql import distinct_on
 
-from queries import own_schema, schema
-from queries.aggregation_runs import StandingRuns
+from queries import schema
 from queries.engine import LIST
+from queries.found import FOUND, LONGEST_TEXT, NEVER, NOWHERE, FoundRow, share
+from queries.found_alerts import AlertsOf, ToldAlerts
 from queries.moments import datable
 from queries.organizations import LONGEST_NAME, in_scope, shown_name
 from queries.shape import COMPLETE_SHAPE
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, FromClause, ScalarSelect, Select
+    from sqlalchemy import ColumnElement, FromClause, Select
     from sqlalchemy.sql.selectable import LateralFromClause
 
     from queries.engine import Question
     from queries.scope import Scope
     from queries.shape import LogShape
 
-FOUND = 10  # of each kind; one more is asked for, which tells that there are more
 LOOKED_THROUGH = 10_000  # observations whose titles are read for one search
 ROWS_LOOKED_THROUGH = 50_000  # log rows whose queries are read: with 20 candidates each, 2 500 retrievals
-LONGEST_TEXT = 200
-NEVER, NOWHERE = cast(null(), DateTime(timezone=True)), cast(null(), Text)
-
-
-@dataclass(frozen=True)
-class FoundRow:
-    """One thing: its id, whose it is, what it is called or says; when and where it was written, if it was."""
-
-    id: str
-    org_id: str
-    organization: str
-    name: str
-    at: datetime | None
-    project: str | None
 
 
 def _named(table: FromClause, words: str) -> ColumnElement[bool]:
@@ -84,18 +54,10 @@ def _found(
     )
 
 
-def _share(scope: Scope, bound: int) -> ScalarSelect[int]:
-    """How many rows of each organization may be read: all of the bound for a chosen one, else an equal part."""
-    every = schema.organizations.alias("every")
-    counted = scope.reach.where(every.c.id) if scope.org is None else every.c.id == scope.org
-    part = literal(bound, BigInteger) // func.greatest(func.count(every.c.id), 1)
-    return select(func.greatest(part, 1)).select_from(every).where(counted).scalar_subquery()
-
-
 def _recent(scope: Scope, newest: Select[Any], table: FromClause, bound: int) -> LateralFromClause:
     """The first rows of each organization, by one short walk down the index whose order ``newest`` has."""
     theirs = newest.where(table.c.org_id == schema.organizations.c.id, scope.reach.where(table.c.org_id))
-    return theirs.limit(_share(scope, bound)).lateral("recent")
+    return theirs.limit(share(scope, bound)).lateral("recent")
 
 
 def _best_first(table: FromClause, words: str) -> list[ColumnElement[Any]]:
@@ -254,46 +216,20 @@ class AskedRetrievals:
         )
 
 
-@dataclass(frozen=True)
-class AlertsOf:
-    """The contradiction of a fingerprint, if the last pass of its project found it."""
-
-    scope: Scope
-    fingerprint: str
-    row: ClassVar[type] = FoundRow
-    limit: ClassVar[float] = LIST
-
-    def statement(self) -> Select[Any]:
-        """Its kind stands for a name."""
-        found = own_schema.contradictions
-        shown = func.round(cast(found.c.severity, Numeric), case((found.c.severity < 10, 2), else_=1))  # noqa: PLR2004
-        severity = func.trim_scale(shown)  # three digits, as a worklist has them
-        told = func.concat(found.c.kind, literal(" contradiction, severity "), severity)
-        standing = StandingRuns(self.scope.reach).statement().subquery("standing")
-        its_run = and_(standing.c.org_id == found.c.org_id, standing.c.id == found.c.run_id)
-        return (
-            _found(self.scope, found, found.c.fingerprint, told)
-            .where(found.c.fingerprint == self.fingerprint, exists().where(its_run))
-            .ext(distinct_on(found.c.org_id))
-            .order_by(found.c.org_id, found.c.run_id.desc())
-        )
-
-
 def questions(scope: Scope, words: str, log: LogShape = COMPLETE_SHAPE) -> dict[str, Question]:
     """What the words may mean: an id that cannot be one is not asked for, and a title or a query is none."""
     asked: dict[str, Question] = {
         "organization": NamedOrganizations(scope, words),
         "project": NamedProjects(scope, words),
-        "alert": AlertsOf(scope, words),
     }
     try:
         id_ = UUID(words)
     except ValueError:
-        asked["observation"] = TitledObservations(scope, words)
+        asked |= {"alert": ToldAlerts(scope, words), "observation": TitledObservations(scope, words)}
         if log.retrieval_id and log.created_at:  # without a time of their own no index knows which rows are recent
             asked["retrieval"] = AskedRetrievals(scope, words)
         return asked
-    asked["observation"] = ObservationsOf(scope, id_)
+    asked |= {"alert": AlertsOf(scope, words), "observation": ObservationsOf(scope, id_)}
     if log.retrieval_id:
         asked["retrieval"] = RetrievalsOf(scope, id_, dated=log.created_at)
     return asked

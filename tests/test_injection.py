@@ -15,7 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from queries.anything import FOUND, AskedRetrievals, NamedOrganizations, TitledObservations
+from queries.anything import AskedRetrievals, NamedOrganizations, TitledObservations
+from queries.found import FOUND
+from queries.found_alerts import ToldAlerts
 from queries.impact.listed import LISTED, ListedRetrievals
 from queries.impact.selection import Filters, Selection
 from queries.scope import EVERYTHING, Scope
@@ -69,6 +71,7 @@ ASKED: dict[str, Callable[[str], Any]] = {
     "organizations": lambda words: NamedOrganizations(SCOPE, words),
     "titles": lambda words: TitledObservations(SCOPE, words),
     "queries": lambda words: AskedRetrievals(SCOPE, words),
+    "alerts": lambda words: ToldAlerts(SCOPE, words),
     "filter": lambda words: ListedRetrievals(Selection(SCOPE, Filters(text=words))),
 }
 
@@ -85,11 +88,21 @@ def typed(draw: st.DrawFn) -> str:
 
 
 def fill(owner: Owner) -> None:
-    """Each text once as the name of an organization, as a title and as a query, all told apart by their place."""
+    """Each text once as the name of an organization, as a title, as a query and on one side of an alert."""
     for place, text in enumerate(PLANTED):
         org = sample.add_organization(owner, f"org_{place:03}", name=text)
-        (observation,) = sample.add_observations(owner, org, 1)
+        (observation, other) = sample.add_observations(owner, org, 2)
         owner.execute("update observations set title = %s where id = %s", (text, observation))
+        owner.execute("update observations set content = '' where id = %s", (observation,))
+        owner.execute("update observations set content = %s where id = %s", (text, other))
+        owner.execute(
+            """with run as (insert into rankscope.aggregation_runs (org_id, project_id, state, data_version)
+                 values (%(org)s, 'api', 'done', 'v') returning id)
+               insert into rankscope.contradictions (org_id, run_id, place, fingerprint, older, newer, kind, rule,
+                 overlap, severity, parts, evidence)
+               select %(org)s, id, 0, 'f', %(older)s, %(newer)s, 'value', 'r', 0.5, 3, '{}', '[]' from run""",
+            {"org": org, "older": observation, "newer": other},
+        )
         sample.add_retrieval(owner, org, sample.unchanged(2), name="one")
         owner.execute("update retrieval_ab_logs set query_text = %s where org_id = %s", (text, org))
 

@@ -9,6 +9,7 @@ from analysis.replay.settings import AS_LOGGED
 from queries.aggregation_input import LIMIT
 from queries.anything import LOOKED_THROUGH, ROWS_LOOKED_THROUGH
 from queries.flags.registry import DEFAULT_STALE
+from queries.found_alerts import ALERTS_LOOKED_THROUGH
 from queries.retrievals import POOL, TOP
 from ranking.budget import BUDGETS, OTHER_BUDGET
 from ranking.contradictions.classifying import THRESHOLD
@@ -21,10 +22,11 @@ COVERED = next(check for check in CHECKS if check.name == "coverage")
 
 FIND = (
     "An id or part of a name: organizations and projects by either, observations by id or part of their title, "
-    "retrievals by id or part of their query, alerts by their id. Looked for in everything you may see; an alert, "
-    f"among those that the last aggregation pass found; a title, among the newest {LOOKED_THROUGH:,} active "
-    f"observations, and a query, among the newest {ROWS_LOOKED_THROUGH:,} log rows, of the organization in the "
-    "sidebar, or where none is chosen of all together, each organization an equal share."
+    "retrievals by id or part of their query, alerts by id or words of their two texts. Looked for in everything you "
+    "may see; an alert, among those that the last aggregation pass found, its words among the "
+    f"{ALERTS_LOOKED_THROUGH:,} most severe; a title, among the newest {LOOKED_THROUGH:,} active observations, and a "
+    f"query, among the newest {ROWS_LOOKED_THROUGH:,} log rows, of the organization in the sidebar, or where none is "
+    "chosen of all together, each organization an equal share."
 )
 SAVED_VIEW = "Keeps this page with its scope, filters and what is open, for you alone. Its link can be handed on."
 

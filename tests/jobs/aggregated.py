@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from analysis.aggregation import aggregate
+from queries.aggregation_input import AggregationScope
+from queries.aggregation_runs import claimed
 from tests import sample
 from tests.scopes import add_alike
 
@@ -11,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import psycopg
+
+    from queries.engine import Store
 
     Owner = psycopg.Connection[Any]
     Aggregate = Callable[..., tuple[int, list[str]]]
@@ -27,3 +32,12 @@ def plant(owner: Owner, *orgs: str) -> None:
     for org in orgs:
         sample.add_organization(owner, org)
         add_alike(owner, org)
+
+
+def passed(store: Store, org: str, project: str | None = "api") -> None:
+    """A pass over a project, as the job makes it."""
+    found = aggregate(store, AggregationScope(org, project))
+    assert found is not None
+    with claimed(store, found.scope) as connection:
+        assert connection is not None
+        found.change().apply(connection)

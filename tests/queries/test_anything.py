@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sqlalchemy as sa
 
-from queries.anything import FOUND, AskedRetrievals, TitledObservations, questions
+from queries.anything import AskedRetrievals, TitledObservations, questions
+from queries.found import FOUND
 from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape
 from tests import sample

@@ -13,9 +13,12 @@ from queries.drift.opposing import SetPairs, digest
 from queries.drift.triaging import SetTriage
 from queries.engine import Store, make_engine
 from queries.flags.history import FlagHistory
+from queries.found_alerts import AlertsOf, ToldAlerts
 from queries.once import make
 from queries.scope import Reach, Scope
 from tests import sample
+from tests.drift_store import PORTS, add_pair
+from tests.jobs.aggregated import passed
 from tests.queries.flags.flag_store import set_flag
 
 if TYPE_CHECKING:
@@ -68,3 +71,16 @@ def test_where_a_page_of_the_history_ended_is_looked_for_in_reach(
     for reach, entries in ((BOTH, 1), (Reach(("org_a",)), 0)):
         scope = Scope(reach, until - timedelta(days=2), until, "org_a")
         assert len(unbound.ask(FlagHistory(scope, before=last[0]))) == entries
+
+
+def test_an_alert_is_looked_for_in_reach(unbound: Store, owner: psycopg.Connection[Any]) -> None:
+    for org in ("org_a", "org_b"):
+        add_pair(owner, org, "ports", PORTS)
+        passed(unbound, org)
+    until = datetime.now(UTC) + timedelta(days=1)
+    every = unbound.ask(ToldAlerts(Scope(BOTH, until - timedelta(days=2), until), "dispatch"))
+    assert sorted(every["org_id"]) == ["org_a", "org_b"]
+    scope = Scope(Reach(("org_a",)), until - timedelta(days=2), until)
+    assert unbound.ask(ToldAlerts(scope, "dispatch"))["org_id"].tolist() == ["org_a"]
+    for org, id_ in every[["org_id", "id"]].to_numpy():
+        assert len(unbound.ask(AlertsOf(scope, id_))) == (org == "org_a")
