@@ -47,7 +47,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/flags/preview.py": {"heading.explained"},
         "controls/links.py": {"heading.explained"},
         "controls/messages.py": {"among", "kinds", "more", "what", "where"},
-        "controls/search.py": {"_count(): among"},
+        "controls/search.py": {"_count(): among", "_ordered(): filter(None, told)"},
         "controls/observation/lists.py": {"labels"},
         "controls/one_organization.py": {"beside.explained", "reason"},
         "controls/opening.py": {"what"},
@@ -98,7 +98,8 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/saved_views.py": {"scope.days"},
         "controls/what_if/knobs.py": {"_own_frame(): BOOST.value", "_own_frame(): LAMBDA.value"},  # among its options
         "controls/flags/changing.py": {"every"},
-        "controls/search.py": {"_count(): listed(told)"},  # kinds of things
+        # kinds of things, and whether they were looked for
+        "controls/search.py": {"_count(): listed(told)", "_looked_through(): alerts", "_looked_through(): queries"},
         "controls/flags/record.py": {
             "_entry(): {str(name): None if pd.isna(value) else value for name, value in found[0].items()}"  # its id
         },
