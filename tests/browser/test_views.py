@@ -40,7 +40,9 @@ def test_find_an_organization_keep_the_view_and_come_back_to_it(visit: Visit, se
     box.fill("birch")
     box.press("Enter")
     expect(
-        page.get_by_text("1 result: titles and queries among the newest of each organization, names and ids in")
+        page.get_by_text(
+            "1 result: titles and queries among the newest and alerts among the most severe of each organization"
+        )
     ).to_be_visible(timeout=20_000)
     expect(page).to_have_url(re.compile("search=birch"))
     found = page.locator("[data-testid=stDataFrame] canvas").first
