@@ -11,9 +11,10 @@ from analysis.drift.weighing import exposure
 from charts.drift_timeline import Given, Life, both_lives
 from charts.look import QUIET
 from charts.statement import excerpt, statement
-from controls import glossary, links
+from controls import links
 from controls.dossier import dossier, happened, span
 from controls.drift import messages
+from controls.glossary import drift as glossary
 from controls.grid import grid
 from controls.loading import store
 from controls.messages import MISSING, counted, number, percent
@@ -131,10 +132,9 @@ def facts(found: Drift, one: Listed) -> None:
     both = MISSING if one.both_injected is None else counted(one.both_injected, "session")
     parts = " · ".join(f"{name} {value:.2f}" for name, value in one.parts)
     reach, together = exposure(*injected, one.both_injected)
-    made = f"Here: {one.severity:.3g} · (1 + {reach:.2f} + 2 · {together:.2f}) / 4 = {one.harm:.3g}."
     st.text(
         f"Harm {one.harm:.3g} from severity {one.severity:.3g} ({parts}); both were given to {both}.",
-        help=f"{glossary.HARM} {made}",
+        help=glossary.harm(one.severity, reach, together, one.harm),
     )
     grid(
         pd.DataFrame([(name, *values) for name, values in fields.items()], columns=["what", "older", "newer"]),
