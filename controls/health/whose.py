@@ -37,12 +37,15 @@ class Standing:
 
     @property
     def urgency(self) -> tuple[int, float, int, int, int, str]:
-        """Sessions that got worse come first, most first; then most to act on, most that got worse, most to watch."""
+        """Sessions that got worse come first, most first; then most to act on, most to watch, most that got worse.
+
+        What got worse and is still in order waits: no check asks for a hand.
+        """
         served = [each for each in self.worse if each.measure in SERVICES]
         place, fell = (
             (SERVICES.index(served[0].measure), abs(served[0].change or 0.0)) if served else (len(SERVICES), 0)
         )
-        return place, -fell, -len(self.banded["red"]), -len(self.worse), -len(self.banded["watch"]), self.name
+        return place, -fell, -len(self.banded["red"]), -len(self.banded["watch"]), -len(self.worse), self.name
 
     @property
     def needs_a_hand(self) -> bool:
@@ -66,15 +69,17 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
     if scope.org is not None or len(memory.by_org) <= 1:
         return
     found = [each for each in standings(memory) if each.needs_a_hand]
+    # a line that counts one more is as long as the one that names it
+    named = found[: NAMED + 1] if len(found) == NAMED + 1 else found[:NAMED]
     with st.container(gap="xsmall"):
-        for place, each in enumerate(found[:NAMED]):
+        for place, each in enumerate(named):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button("Open", key=f"whose_{place}", type="tertiary", icon=":material/arrow_forward:",
                           on_click=enter, args=(each.org,))  # fmt: skip
                 # in a container of its own: a long line by itself would go below the button
                 st.container().text(each.told)
-    if len(found) > NAMED:
-        st.caption(f"{counted(len(found) - NAMED, 'organization')} more in the table under Memory.")
+    if more := len(found) - len(named):
+        st.caption(f"{counted(more, 'organization')} more in the table under Memory.")
     in_one = {own.measure.name for each in found for own in each.worse}
     alone = [each.measure.label.lower() for each in worst_first(memory.compared) if each.measure.name not in in_one]
     if alone:

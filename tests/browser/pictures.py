@@ -51,7 +51,7 @@ HEIGHTS = {
     "feature-flags": 1250,
     "corroboration": 1480,
     "feedback-impact": 1480,
-    "health": 1100,
+    "health": 1560,
     "health-budget": 1100,
     "health-coverage": 1100,
     "inspector": 1100,
@@ -59,7 +59,7 @@ HEIGHTS = {
     "drift-alerts": 1400,
     "drift-alerts-opened": 1500,
 }  # where the first screen would cut the main picture
-NARROW_HEIGHTS = {"health": 1500, "health-budget": 1500, "health-coverage": 1700}  # and where a narrow one would
+NARROW_HEIGHTS = {"health": 1950, "health-budget": 1500, "health-coverage": 1700}  # and where a narrow one would
 WITHOUT_TABLE = ("health-coverage",)
 # the first row's "Open" leads there
 OPENED = {

@@ -26,18 +26,18 @@ def standing(name: str, *got_worse: Compared, act: tuple[str, ...] = (), watch: 
     )
 
 
-def test_sessions_that_got_worse_come_first_most_first_then_most_to_act_on_most_worse_and_most_to_watch() -> None:
+def test_sessions_that_got_worse_come_first_most_first_then_most_to_act_on_most_to_watch_and_most_worse() -> None:
     in_order = [
         standing("fell most", worse("accepted", 0.9, 0.5)),
         standing("fell less", worse("accepted", 0.9, 0.8), act=("stale",)),
         standing("misled", worse("misled", 0.1, 0.9)),
         standing("act on two", act=("stale", "never")),
-        standing("act, and worse", worse("stale", 0.1, 0.9), act=("stale",)),
         standing("act", act=("stale",), watch=("never",)),
-        standing("worse and watch", worse("stale", 0.1, 0.2), watch=("never",)),
-        standing("worse alone", worse("stale", 0.1, 0.2)),
+        standing("act, and worse", worse("stale", 0.1, 0.9), act=("stale",)),
         standing("watch two", watch=("never", "stale")),
+        standing("worse and watch", worse("stale", 0.1, 0.2), watch=("never",)),
         standing("watch", watch=("never",)),
+        standing("worse alone", worse("stale", 0.1, 0.2)),
         standing("nothing"),
     ]
     assert all(one.urgency < other.urgency for one, other in pairwise(in_order))
