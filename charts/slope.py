@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW = 26
-LONGEST = 50
+LONGEST = 36  # characters beside a line: a window of 900 pixels has room for no more
+LONGEST_HOVERED = 120
+LEFT, RIGHT = -0.08, 2.4  # of the picture, in widths of the lines: labels need more room than lines
 MOST = 40  # rows that one reads along; what stands deeper is counted by ``without_a_line``
 RANKS = ["unweighted_rank", "weighted_rank"]
 
@@ -30,7 +32,6 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
         colour, sign = (UP, f"▲{before - after}") if after < before else (DOWN, f"▼{after - before}")
         if after == before:
             colour, sign = NEUTRAL, "="
-        label = _cut(content)
         figure.add_trace(
             go.Scatter(
                 x=[0, 1],
@@ -38,26 +39,33 @@ def slope(candidates: pd.DataFrame, block: int | None) -> go.Figure:
                 mode="lines+markers+text",
                 line={"color": colour, "width": 2 if after != before else 1},
                 marker={"size": 7, "symbol": ["circle-open", "circle"], "color": colour},
-                text=["", f"{sign}  {label}"],
+                text=["", f"{sign}  {_cut(content, LONGEST)}"],
                 textposition="middle right",
                 textfont={"size": 12},
                 cliponaxis=False,
-                hovertemplate=f"rank {before} without, {after} with feedback ({sign})<extra></extra>",
+                customdata=[[_cut(content, LONGEST_HOVERED)]] * 2,
+                hovertemplate=(
+                    f"%{{customdata[0]}}<br>rank {before} without, {after} with feedback ({sign})<extra></extra>"
+                ),
             )
         )
     last = max([1, *(int(rank) + 1 for name in RANKS for rank in whole[name])])
     if block is not None and 0 < block <= MOST:
         figure.add_shape(
-            type="line", x0=-0.06, x1=2.1, y0=block + 0.5, y1=block + 0.5,
+            type="line", x0=LEFT, x1=1.03, y0=block + 0.5, y1=block + 0.5,
             line={"color": DEGRADED, "dash": "dash", "width": 2},
         )  # fmt: skip
         figure.add_annotation(
-            text=f"cut: {block} in the block", x=2.1, y=block + 0.5, xanchor="right", yanchor="bottom",
-            showarrow=False, font={"color": DEGRADED, "size": 12},
+            text="cut", x=LEFT, y=block + 0.5, xanchor="right", showarrow=False,
+            font={"color": DEGRADED, "size": 12},
         )  # fmt: skip
     finish(figure, _finding(candidates.dropna(subset=RANKS), block), max(240, 90 + ROW * last))
     figure.update_xaxes(
-        range=[-0.08, 2.1], tickvals=[0, 1], ticktext=["without feedback", "with feedback"], side="top", fixedrange=True
+        range=[LEFT, RIGHT],
+        tickvals=[0, 1],
+        ticktext=["without feedback", "with feedback"],
+        side="top",
+        fixedrange=True,
     )
     figure.update_yaxes(
         title="rank",
@@ -91,10 +99,10 @@ def _finding(whole: pd.DataFrame, block: int | None) -> str:
     return f"{said} and brought {entered} into the block of {block}"
 
 
-def _cut(text: object) -> str:
+def _cut(text: object, longest: int) -> str:
     """The start of a text on one line, as it is written."""
     if not isinstance(text, str):
         return "(no longer stored)"
     line = " ".join(text.split())
-    short = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    short = line if len(line) <= longest else f"{line[: longest - 1]}…"
     return literal(short)

@@ -89,6 +89,10 @@ class TestSlope:
     def test_the_cut_lies_below_the_block_and_the_title_counts_who_entered(self) -> None:
         figure = slope(self.rows(), 1)
         assert figure.layout.shapes[0].y0 == 1.5
+        # the line ends at the dots, for it would strike through the texts beside them, and its name stands left of it
+        assert figure.layout.shapes[0].x1 < 1.05
+        (named,) = (note for note in figure.layout.annotations if note.text == "cut")
+        assert (named.x, named.xanchor, named.y) == (figure.layout.shapes[0].x0, "right", 1.5)
         assert figure.layout.title.text == "Feedback moved 2 of 3 candidates and brought 1 into the block of 1"
 
     def test_an_unlogged_block_has_no_cut_and_says_so(self) -> None:
@@ -99,6 +103,12 @@ class TestSlope:
     def test_text_is_shown_as_it_is_written(self) -> None:
         labels = [trace.text[1] for trace in slope(self.rows(), 1).data]
         assert labels == ["▲1  &lt;b>bold&lt;/b> &amp; more", "▼1  (no longer stored)", "=  third line"]
+
+    def test_a_long_text_is_cut_beside_its_line_and_read_further_under_the_pointer(self) -> None:
+        trace = slope(self.rows(text=["word " * 100, "second", "third"]), 1).data[0]
+        assert trace.text[1] == f"▲1  {'word ' * 7}…"
+        assert [list(each) for each in trace.customdata] == [[f"{'word ' * 23}word…"]] * 2
+        assert trace.hovertemplate.startswith("%{customdata[0]}<br>rank 2 without, 1 with feedback (▲1)")
 
     @pytest.mark.parametrize("rank", [None, -1, MOST, 2**31 - 1])
     def test_a_rank_without_a_place_has_no_line_and_is_counted(self, rank: int | None) -> None:
