@@ -89,7 +89,10 @@ def _clicked(key: str, ids: tuple[str, ...], page: str, name: str, more: Mapping
 
 
 def go(page: str, **said: str) -> None:
-    """Open a page at an address when this one runs next: a callback itself cannot leave its page."""
+    """Open a page at an address when this one runs next: a callback itself cannot leave its page.
+
+    What is said as nothing is taken out of the scope.
+    """
     st.session_state[GOING] = (page, said)
 
 
@@ -110,7 +113,7 @@ def follow(here: str) -> None:
         _come_back(here)
         return
     page, said = going
-    target = scope_address() | said
+    target = {name: value for name, value in (scope_address() | said).items() if value}
     leave(here, page, target)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import date, timedelta
 
     from queries.errors import StoreError
+    from queries.scope import Scope
 
 MISSING = "—"
 TICK = "✓"  # as text: the ticks of a table's checkboxes are too faint to be read
@@ -135,12 +136,16 @@ def nothing_left(what: str) -> None:
     )
 
 
-def in_no_session(kinds: Sequence[str], *, of_one: bool) -> None:
+def in_no_session(kinds: Sequence[str], scope: Scope) -> None:
     """Nothing passes, because what the filters name is in no session of the scope."""
-    where = "this organization has" if of_one else "these organizations have"
+    where, whose = "these organizations have", "another organization's"
+    if scope.project is not None:
+        where, whose = "this project has", "another project's or organization's"
+    elif scope.org is not None:
+        where = "this organization has"
     st.info(
         f"No session that {where} in this window is of the {' or '.join(kinds)} chosen above, so no retrieval is left. "
-        "It may be another organization's: clear it, or choose a longer window.",
+        f"It may be {whose}: clear it, or choose a longer window.",
         icon=":material/filter_alt_off:",
     )
 
@@ -183,13 +188,14 @@ def cannot_be_looked_for(longest: int) -> None:
     )
 
 
-def nothing_called_that(among: str | None) -> None:
+def nothing_called_that(among: str | None, *, alerts: bool) -> None:
     """A search for an id or name that is not there, or that whoever asks may not see: the same words for both.
 
-    ``among`` is where titles, queries and alerts were looked for, None where the whole id was.
+    ``among`` is where titles, queries and, where they can be read, ``alerts`` were looked for, None where the whole id
+    was.
     """
     here = "" if among is None else f", and no title or query among the newest of {among} holds it"
-    here += "" if among is None else ", nor an alert among its most severe"
+    here += ", nor an alert among its most severe" if among is not None and alerts else ""
     st.info(
         f"Nothing that you may see has this id or name{here}: organizations, projects, titles and queries are found by "
         "a part of it, alerts by words of what contradicts each other, observations, retrievals and alerts by their "

@@ -65,10 +65,11 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
     among = None if not by_words else "each organization" if scope.org is None else "the chosen organization"
     with st.container(border=True):
         if rows.empty:
-            messages.nothing_called_that(among)
+            messages.nothing_called_that(among, alerts="alert" in found.frames)
         else:
-            st.caption(_count({kind: len(frame) for kind, frame in found.frames.items()}, among))
-            _table(rows, places)
+            counts = {kind: len(frame) for kind, frame in found.frames.items()}
+            st.caption(_count(counts, among, alerts="alert" in found.frames))
+            _table(rows, places, scope)
             if by_words and (ordered := _ordered(rows)):
                 st.caption(ordered)
         if by_words and scope.org is not None and scope.reach != Reach.of(frozenset({scope.org})):
@@ -87,8 +88,11 @@ def results(scope: Scope, scripts: Collection[str]) -> None:
         st.button("Close", key="search_close", on_click=say, kwargs={"search": None}, type="tertiary")
 
 
-def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]]) -> None:
-    targets = tuple(_place(places[kind], org, id_) for kind, org, id_ in rows[["kind", "org_id", "id"]].to_numpy())
+def _table(rows: pd.DataFrame, places: dict[str, tuple[str, str]], scope: Scope) -> None:
+    targets = tuple(
+        _place(places[kind], org, id_, elsewhere=kind == "alert" or org != scope.org)
+        for kind, org, id_ in rows[["kind", "org_id", "id"]].to_numpy()
+    )
     _by_keyboard(rows, targets)
     when, where = ([column] if rows[column].notna().any() else [] for column in ("at", "project"))
     grid(
@@ -135,12 +139,10 @@ def _label(kind: str, at: Any, name: str, org: str, project: Any) -> str:  # noq
     return f"{kind}{when}: {isolated(name)} ({where})"
 
 
-def _count(found: dict[str, int], among: str | None) -> str:
+def _count(found: dict[str, int], among: str | None, *, alerts: bool) -> str:
     """How many were found, and where was looked; of a kind with more than are listed nobody knows how many."""
-    where = (
-        f"titles and queries among the newest and alerts among the most severe of {among}, names and ids in everything "
-        "you may see"
-    )
+    severe = " and alerts among the most severe" if alerts else ""
+    where = f"titles and queries among the newest{severe} of {among}, names and ids in everything you may see"
     if all(count <= FOUND for count in found.values()):
         things = counted(sum(found.values()), "result")
         return f"{things} in everything you may see." if among is None else f"{things}: {where}."
@@ -175,9 +177,10 @@ def _looked_through(scope: Scope, *, queries: bool, alerts: bool) -> str:
     )
 
 
-def _place(place: tuple[str, str], org: str, id_: str) -> Place:
+def _place(place: tuple[str, str], org: str, id_: str, *, elsewhere: bool) -> Place:
+    """Where one is opened; ``elsewhere``: it may be of another project than the chosen one, which is left then."""
     script, name = place
-    return script, {"org": org} | {name: id_}
+    return script, {"org": org} | ({"project": ""} if elsewhere else {}) | {name: id_}
 
 
 def _clicked(targets: tuple[Place, ...]) -> None:

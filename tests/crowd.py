@@ -49,8 +49,8 @@ class Crowd:
     lasted: float = 0.0
 
     def p(self, share: int) -> float:
-        """A percentile of the reruns, in seconds."""
-        return float(np.percentile(self.seconds, share))
+        """A percentile of the reruns, in seconds; no number where none came to its end."""
+        return float(np.percentile(self.seconds, share)) if self.seconds else float("nan")
 
 
 def visit_together(

@@ -93,6 +93,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "pages/shell.py": {"entry.title"},
     },
     "numbers": {
+        "controls/drift/alert.py": {"exposure(*injected, one.both_injected)", "one.harm", "one.severity"},
         "controls/corroboration/shadow.py": {"days_holding(datetime.fromisoformat(before.last))"},
         "controls/drift/head.py": {"here.judged"},
         "controls/saved_views.py": {"scope.days"},
@@ -111,7 +112,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_also(): dip(accepted)", "_worse(): _also(): dip(accepted)",  # shares and a date
             "_also(): passage(accepted)", "_also(): passage(each)", "_worse(): _also(): passage(accepted)",
             "_worse(): _also(): passage(each)", "_worse(): _bold(): passage(each)", "_worse(): period", "change(each)",
-            "_no_worse(): period",  # a count of days
+            "_no_worse(): period", "_no_worse(): single",  # a count of days, and where something is listed
             # our names of measures and kinds
             "_untold(): dict.fromkeys((KINDS.get(name, labels[name]) for name in _not_compared(compared)))",
             "_counted_since(): since(memory.found.frames['writers'])", "shown(each.measure, each.now)",

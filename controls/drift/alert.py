@@ -184,10 +184,10 @@ def missing(found: Drift, fingerprint: str) -> None:
     """That there is no such alert at this threshold, and whether another one has it."""
     searched = found.searched
     other = next((one for one in searched.found if one.fingerprint == fingerprint), None)
-    if found.left_out:
-        messages.alert_left_out()
-    elif other is not None:
+    if other is not None and not other.least <= found.wanted.threshold <= other.most:
         messages.alert_at_other_thresholds(other.least, other.most)
+    elif found.left_out:
+        messages.alert_left_out()
     else:
         steps = zip(searched.steps, searched.totals, strict=True)
         below = (total for step, total in steps if step < found.wanted.threshold)

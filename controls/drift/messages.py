@@ -34,7 +34,8 @@ def alert_of_one_organization() -> None:
 def alert_left_out() -> None:
     """An address that names an alert which is not among those that are here, of very many."""
     st.warning(
-        "Not among the most severe alerts, which alone are here; a report has them all. Open one from the list.",
+        "Not among the most severe alerts, which alone are here (a report has them all), or it does not exist here, or "
+        "you may not see it. Open one from the list.",
         icon=":material/link_off:",
     )
 

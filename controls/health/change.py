@@ -69,9 +69,7 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
     back, open_ = _longer(memory, scope), _untold(memory.compared)
     if not worse:
         single = whose.got_worse(memory, scope)
-        st.markdown(
-            f"{_no_worse(memory.compared, unsure, period, single=single)}{_also(memory.compared, unsure)}{open_}"
-        )
+        st.markdown(f"{_no_worse(memory.compared, unsure, period, single)}{_also(memory.compared, unsure)}{open_}")
         _unread(memory, period)
         _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
         return
@@ -114,10 +112,10 @@ def _not_compared(compared: tuple[Compared, ...]) -> list[str]:
     ]
 
 
-def _no_worse(compared: tuple[Compared, ...], unsure: list[Compared], period: str, *, single: bool) -> str:
+def _no_worse(compared: tuple[Compared, ...], unsure: list[Compared], period: str, single: str | None) -> str:
     """That nothing got worse: good news only where sessions and the log are compared, as far as there are any.
 
-    ``single`` organizations that got worse are named below: then it speaks of all of them together.
+    ``single`` is where organizations that got worse are listed: then it speaks of all of them together.
     """
     if unsure:
         sign, told = ":orange[≈]", f"Nothing is certain to have got worse than in {period}"
@@ -126,7 +124,7 @@ def _no_worse(compared: tuple[Compared, ...], unsure: list[Compared], period: st
     else:
         sign, told = ":gray[○]" if single else ":green[●]", f"Nothing got noticeably worse than in {period}"
     if single:
-        told = f"{told[:1].lower()}{told[1:]}; worse in single ones is listed below"
+        told = f"{told[:1].lower()}{told[1:]}; worse in single ones is listed {single}"
         return f"{sign} Over all organizations together, {told}."
     return f"{sign} {told}."
 

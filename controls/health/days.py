@@ -8,13 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from analysis.health.by_day import DAILY, shares_by_day
+from charts.health_days import WEEK
 from charts.look import DOWN, NEUTRAL, UP
 from controls.health.steered import steered
 from controls.health.words import colour, passage
 from controls.messages import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from controls.health.answers import HealthAnswers
@@ -37,11 +38,12 @@ def marks(memory: HealthAnswers, scope: Scope) -> list[tuple[datetime, str]]:
     return [] if found is None else [(each.at, f"{each.at:%-d %b}: {each.effect}") for each in found.named]
 
 
-def said(drawn: Collection[str], marked: Sequence[tuple[datetime, str]]) -> str:
+def said(drawn: Mapping[str, tuple[str, pd.DataFrame]], marked: Sequence[tuple[datetime, str]]) -> str:
     """The picture as it is read out, with every mark."""
     flags = "; ".join(words for _, words in marked) or "none"
     what = _named(drawn, " and above them log coverage,")
-    return f"{what} by day and by seven days together, this window and the one before. Flags turned: {flags}"
+    together = " and by seven days together" if any(len(days) >= WEEK for _, days in drawn.values()) else ""
+    return f"{what} by day{together}, this window and the one before. Flags turned: {flags}"
 
 
 def _named(drawn: Collection[str], both: str) -> str:

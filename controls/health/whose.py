@@ -69,8 +69,7 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
     if scope.org is not None or len(memory.by_org) <= 1:
         return
     found = [each for each in standings(memory) if each.needs_a_hand]
-    # a line that counts one more is as long as the one that names it
-    named = found[: NAMED + 1] if len(found) == NAMED + 1 else found[:NAMED]
+    named = _named(found)
     with st.container(gap="xsmall"):
         for place, each in enumerate(named):
             with st.container(horizontal=True, vertical_alignment="center"):
@@ -86,9 +85,19 @@ def whose(memory: HealthAnswers, scope: Scope) -> None:
         st.caption(f"Worse over all, but certain in no single organization: {', '.join(alone)}.")
 
 
-def got_worse(memory: HealthAnswers, scope: Scope) -> bool:
-    """Whether an organization is told below in which something got worse."""
-    return scope.org is None and len(memory.by_org) > 1 and any(map(worst_first, memory.compared_by_org.values()))
+def got_worse(memory: HealthAnswers, scope: Scope) -> str | None:
+    """Where the organizations are told in which something got worse; none where there is none."""
+    if scope.org is not None or len(memory.by_org) <= 1:
+        return None
+    found = [each for each in standings(memory) if each.needs_a_hand]
+    if any(each.worse for each in _named(found)):
+        return "below"
+    return "in the table under Memory" if any(each.worse for each in found) else None
+
+
+def _named(found: list[Standing]) -> list[Standing]:
+    """Those that have a line; a line that counts one more would be as long as the one that names it."""
+    return found[: NAMED + 1] if len(found) == NAMED + 1 else found[:NAMED]
 
 
 def standings(memory: HealthAnswers) -> list[Standing]:

@@ -76,7 +76,7 @@ def nothing_left(scope: Scope) -> None:
     if not strange:
         messages.nothing_left("retrievals")
         return
-    messages.in_no_session([WHO[name].lower() for name in strange], of_one=scope.org is not None)
+    messages.in_no_session([WHO[name].lower() for name in strange], scope)
     with st.container(horizontal=True, gap="small"):
         for name in strange:
             st.button(f"Any {WHO[name].lower()}", key=f"clear_{name}", on_click=_clear, args=(name,))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any, cast
 
 from analysis.health.change import SERVICES, Compared
 from analysis.health.checks import CHECKS, Judged
-from controls.health.whose import Standing
+from controls.health.whose import Standing, got_worse
 
 SERVED = {measure.name: measure for measure in SERVICES}
 CHECKED = {check.name: check for check in CHECKS}
@@ -51,3 +53,23 @@ def test_three_of_what_it_is_are_named_and_the_rest_counted() -> None:
     assert standing("a", worse("accepted", 0.9, 0.5), watch=("stale",)).told == (
         "a ▼ worse: sessions accepted 90 % → 50 % · ◆ to watch: stale 50 %"
     )
+
+
+def test_where_those_that_got_worse_are_listed() -> None:
+    """Lines name three of five, or all of four; what got worse and is in order stands behind what needs a hand."""
+
+    def listed(*found: Standing, org: str | None = None) -> str | None:
+        memory = SimpleNamespace(
+            by_org={each.org: tuple(judged for some in each.banded.values() for judged in some) for each in found},
+            compared_by_org={each.org: tuple(each.worse) for each in found},
+            names={},
+        )
+        return got_worse(cast("Any", memory), cast("Any", SimpleNamespace(org=org)))
+
+    got = standing("z", worse("stale", 0.1, 0.2))
+    red = [standing(f"o{number}", act=("stale",)) for number in range(4)]
+    assert listed(got, *red) == "in the table under Memory"
+    assert listed(got, *red[:3]) == listed(got, red[0]) == "below"
+    assert listed(got, *red, org="z") is None
+    assert listed(*red) is None
+    assert listed(got) is None  # the sentence itself says it

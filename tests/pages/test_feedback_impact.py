@@ -189,6 +189,11 @@ class TestFilters:
         assert "Not understood in this link, and ignored: Outcome, Top k, Part." in said(opened)
         assert opened.number_input("pick_k").value == 5
 
+    @at(agent="nobody", project="api")
+    def test_of_a_project_it_is_said_of_the_project(self, opened: AppTest) -> None:
+        told = "No session that this project has in this window is of the agent chosen above, so no retrieval is left. "
+        assert f"{told}It may be another project's or organization's" in said(opened)
+
     @at(query="nobody asked")
     def test_filters_that_leave_nothing_say_so(self, opened: AppTest) -> None:
         assert "No retrievals in this scope pass these filters." in said(opened)

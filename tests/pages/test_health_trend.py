@@ -6,8 +6,10 @@ import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
+from controls.health.days import said
 from tests import sample
 from tests.health_store import NOW, frames, inside, plant
 from tests.pages.health_page import SCOPE, days, health, numbers
@@ -103,6 +105,12 @@ def test_a_picture_of_one_measure_speaks_of_no_other(address: str, owner: Owner,
     name = {"sessions": "Sessions accepted", "log": "Log coverage"}[kind]
     assert title == f"{name} by day"
     assert alt == f"{name} by day and by seven days together, this window and the one before"
+
+
+@pytest.mark.parametrize(("count", "together"), [(6, ""), (7, " and by seven days together")])
+def test_of_fewer_than_seven_days_no_line_of_seven_is_read_out(count: int, together: str) -> None:
+    told = said({"accepted": ("#000000", pd.DataFrame({"day": range(count)}))}, [])
+    assert told == f"Sessions accepted by day{together}, this window and the one before. Flags turned: none"
 
 
 def test_flags_that_were_turned_are_marked_on_the_days_and_told_in_words(address: str, owner: Owner) -> None:

@@ -9,42 +9,23 @@ import pytest
 
 from controls.access import Principal
 from tests import sample
-from tests.drift_store import PORTS, RETRIES, add_pair
 from tests.hostile import TEXTS
-from tests.jobs.aggregated import passed
 from tests.pages.application import application
+from tests.pages.found import CHOSEN, EACH, add_two, rows, texts
 
 if TYPE_CHECKING:
     import psycopg
     from streamlit.testing.v1 import AppTest
 
-    from queries.engine import Store
     from tests.conftest import Cluster
 
     Owner = psycopg.Connection[Any]
 
 
-EACH = "titles and queries among the newest and alerts among the most severe of each organization, names and ids"
-CHOSEN = EACH.replace("each", "the chosen")
-
-
 @pytest.fixture
 def address(cluster: Cluster, store_database: str, owner: Owner) -> str:
-    for org, name in (("org_a", "Acme"), ("org_b", "Birch")):
-        sample.add_organization(owner, org, name)
-        sample.add_retrieval(owner, org, sample.unchanged(4), name="one")
+    add_two(owner)
     return cluster.plain_url("dash_read", store_database)
-
-
-def texts(test: AppTest) -> str:
-    sinks = [*test.caption, *test.info, *test.warning, *test.error, *test.markdown, *test.text]
-    return " ".join(each.value for each in sinks)
-
-
-def rows(test: AppTest) -> list[tuple[str, str]]:
-    assert not test.exception
-    tables = [each.value for each in test.dataframe if "kind" in each.value.columns]
-    return [tuple(row) for row in tables[0][["kind", "id"]].to_numpy()] if tables else []
 
 
 def test_found_by_name_and_by_id(address: str) -> None:
@@ -157,51 +138,6 @@ def test_a_retrieval_is_found_by_a_part_of_its_query(address: str) -> None:
         assert "queries of retrievals: so too, among 50,000 log rows" in texts(test)
 
 
-def test_an_alert_is_found_by_its_words_and_opens_on_drift_alerts(address: str, store: Store, owner: Owner) -> None:
-    for org in ("org_a", "org_b"):
-        add_pair(owner, org, "ports", PORTS)
-        add_pair(owner, org, "retries", RETRIES)
-        passed(store, org)
-    with application(address, search="dispatch API") as test:
-        assert [kind for kind, _ in rows(test.run())] == ["alert", "alert"]
-        (table,) = [each.value for each in test.dataframe if "kind" in each.value.columns]
-        assert table["name"].tolist() == [f"{PORTS[0]} · 8080 ↔ 9090"] * 2
-        assert sorted(table["organization"]) == ["Acme", "Birch"]
-        assert "Alerts: the most severe first." in texts(test)
-        assert "Observations and retrievals: those" not in texts(test)
-        assert "words of alerts: among the most severe of each, 2,000 in all" in texts(test)
-    with application(address, search="9090", org="org_b") as test:
-        ((kind, id_),) = rows(test.run())
-        assert kind == "alert"
-        assert "words of alerts: among its 2,000 most severe" in texts(test)
-        assert f"1 result: {CHOSEN} in everything you may see." in texts(test)
-        test.button("search_open_one").click().run()
-        assert not test.exception
-        assert test.query_params["alert"] in (id_, [id_])
-        assert test.query_params["org"] in ("org_b", ["org_b"])
-
-
-def test_of_more_than_ten_alerts_the_first_ten_are_listed(address: str, store: Store, owner: Owner) -> None:
-    for number in range(11):
-        port = f"The api of depot{chr(97 + number)}x listens on port"
-        add_pair(owner, "org_a", f"pair-{number}", (f"{port} 8080.", f"{port} 9090."))
-    passed(store, "org_a")
-    with application(address, search="listens on port") as test:
-        assert [kind for kind, _ in rows(test.run())] == ["alert"] * 10
-        assert "you may see: the first 10 alerts. More match" in texts(test)
-
-
-def test_an_alert_of_who_may_not_be_seen_is_none(
-    address: str, store: Store, owner: Owner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add_pair(owner, "org_b", "ports", PORTS)
-    passed(store, "org_b")
-    vera = Principal("vera", "viewer", frozenset({"org_a"}), "proxy")
-    monkeypatch.setattr("controls.access.local_principal", lambda _: vera)
-    with application(address, search="dispatch API") as test:
-        assert rows(test.run()) == []
-
-
 def test_a_kind_of_which_there_are_more_than_ten_is_not_counted(address: str, owner: Owner) -> None:
     for number in range(9):
         sample.add_organization(owner, f"o_{number}", f"Acme {number}")
@@ -270,14 +206,6 @@ def test_whatever_was_found_the_words_can_be_looked_for_in_memories(address: str
     with application(address, org="org_a", search=words) as test:
         (way,) = [link for link in test.run().get("page_link") if "inside memories" in link.proto.label]
     assert way.proto.query_string == f"org=org_a&words={words.replace(' ', '+')}"
-
-
-def test_a_store_without_alerts_finds_the_rest(address: str, owner: Owner) -> None:
-    owner.execute("drop schema rankscope cascade")
-    with application(address, search="acme") as test:
-        assert rows(test.run()) == [("organization", "org_a")]
-        assert "Alerts could not be read" in texts(test)
-        assert "words of alerts" not in texts(test)
 
 
 def test_whatever_is_typed_or_stored_is_shown_as_it_is(address: str, owner: Owner) -> None:
