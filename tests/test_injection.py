@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from tests.retrieval.planted import plant
 from tests.test_unstorable import NAMES, PAGES, TYPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import pandas as pd
 
@@ -126,18 +125,39 @@ def test_what_is_found_holds_the_very_letters(store: Store, owner: Owner, kind: 
     check()
 
 
-@contextmanager
-def heard(cluster: Cluster, database: str) -> Iterator[list[str]]:
-    """Every statement that the two logins send meanwhile, as the server reads it: without what is bound to it."""
-    for login in ("dash_read", "dash_write"):
-        cluster.run(f"alter role {login} in database {database} set log_statement = 'all'")
-    log = Path(cluster.lease.home) / "postgres.log"
-    begin, statements = log.stat().st_size, list[str]()
-    yield statements
-    with log.open("rb") as written:
-        written.seek(begin)
-        entries = re.split(r"^(?=\d{4}-\d\d-\d\d )", written.read().decode(errors="replace"), flags=re.MULTILINE)
-    statements += [found[1] for entry in entries if "LOG:" in entry and (found := SAID.search(entry))]
+class Heard:
+    """Every statement that the two logins send from now on, as the server reads it: without what is bound to it.
+
+    The server's log is emptied whenever it has grown large, so it is read again and again.
+    """
+
+    def __init__(self, cluster: Cluster, database: str) -> None:
+        for login in ("dash_read", "dash_write"):
+            cluster.run(f"alter role {login} in database {database} set log_statement = 'all'")
+        self.log = Path(cluster.lease.home) / "postgres.log"
+        self.read_up_to = self.log.stat().st_size
+        self.unfinished = ""
+        self.statements: list[str] = []
+
+    def read(self) -> None:
+        """Add what was written since; of the last entry more may be still to come."""
+        if self.log.stat().st_size < self.read_up_to:
+            self.read_up_to = 0
+        with self.log.open("rb") as written:
+            written.seek(self.read_up_to)
+            text = written.read().decode(errors="replace")
+            self.read_up_to = written.tell()
+        *entries, self.unfinished = re.split(r"^(?=\d{4}-\d\d-\d\d )", self.unfinished + text, flags=re.MULTILINE)
+        self.statements += _said(entries)
+
+    def all(self) -> list[str]:
+        """All of them, the last one too."""
+        self.read()
+        return self.statements + _said([self.unfinished])
+
+
+def _said(entries: list[str]) -> list[str]:
+    return [found[1] for entry in entries if "LOG:" in entry and (found := SAID.search(entry))]
 
 
 @pytest.mark.timeout(600)
@@ -148,28 +168,31 @@ def test_no_statement_of_any_page_holds_what_was_said(cluster: Cluster, template
     with psycopg.connect(cluster.plain_url("postgres", name), autocommit=True) as owner:
         plant(owner)
     dice = random.Random(7)  # noqa: S311 - the same texts every time
-    with heard(cluster, name) as statements:
-        server = AppServer(
-            DATABASE_URL=cluster.plain_url("dash_read", name), RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", name)
-        )
-        try:
-            for page in PAGES:
-                for _ in range(rounds):
-                    said = {part: f"{dice.choice(QUERY)}{MARK}{dice.choice(PIECES)}" for part in NAMES}
-                    address = "&".join(f"{part}={quote(text)}" for part, text in said.items())
-                    with Session(server.url, f"org=acme&{address}", page) as session:
-                        assert session.run().bodies("exception") == []
-                        boxes = [
-                            getattr(element, kind).id
-                            for element in session.elements
-                            for kind in TYPED
-                            if element.WhichOneof("type") == kind
-                        ]
-                        for box in boxes:
-                            text = f"{dice.choice(QUERY)}{MARK}"
-                            assert session.run({box: ("string_value", text)}).bodies("exception") == []
-        finally:
-            server.stop()
+    heard = Heard(cluster, name)
+    server = AppServer(
+        DATABASE_URL=cluster.plain_url("dash_read", name), RANKSCOPE_WRITE_URL=cluster.plain_url("dash_write", name)
+    )
+    try:
+        for page in PAGES:
+            for _ in range(rounds):
+                said = {part: f"{dice.choice(QUERY)}{MARK}{dice.choice(PIECES)}" for part in NAMES}
+                address = "&".join(f"{part}={quote(text)}" for part, text in said.items())
+                with Session(server.url, f"org=acme&{address}", page) as session:
+                    assert session.run().bodies("exception") == []
+                    boxes = [
+                        getattr(element, kind).id
+                        for element in session.elements
+                        for kind in TYPED
+                        if element.WhichOneof("type") == kind
+                    ]
+                    for box in boxes:
+                        text = f"{dice.choice(QUERY)}{MARK}"
+                        assert session.run({box: ("string_value", text)}).bodies("exception") == []
+                heard.read()
+    finally:
+        server.stop()
     cluster.drop(name)
-    assert sum("retrieval_ab_logs" in statement for statement in statements) > 10, "the log holds no questions"
+    statements = heard.all()
+    asked = sum("retrieval_ab_logs" in statement for statement in statements)
+    assert asked > 10 * rounds, "the log holds no questions"
     assert [statement for statement in statements if MARK in statement.lower()] == []
