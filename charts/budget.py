@@ -102,7 +102,7 @@ def pareto(
     _name_zones(figure, set(points["zone"][points["told_apart"]]))
     if len(frontier) > 1:
         figure.add_annotation(
-            text="frontier" if certain else "frontier, not told apart", x=_room(points, frontier),
+            text="frontier" if certain else "frontier,<br>not told apart", x=_room(points, frontier),
             y=100 * frontier[0][1], yanchor="top", showarrow=False, font={"color": UP if certain else NEUTRAL},
         )  # fmt: skip
     finish(figure, _title(points, frontier, cut_at, ended), height=420)

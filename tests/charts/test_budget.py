@@ -135,7 +135,7 @@ def test_what_is_not_told_apart_has_no_colour_of_a_verdict_nor_has_a_frontier_th
     notes = {note.text: note.font.color for note in drawn.layout.annotations}
     assert notes == {
         "efficient": UP, "generous": NEUTRAL, "starved": NEUTRAL, "wasteful": NEUTRAL,
-        "frontier, not told apart": NEUTRAL,
+        "frontier,<br>not told apart": NEUTRAL,
     }  # fmt: skip
     certain = pareto(mixed, [(100, 0.7), (400, 0.9)], CENTRE)
     assert [trace.line.color for trace in certain.data if trace.mode == "lines"] == [UP]
