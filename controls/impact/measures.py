@@ -13,7 +13,7 @@ from analysis.ratios import Ratio
 from controls import glossary
 from controls.figures import WIDE, Figure, in_a_row
 from controls.grid import grid
-from controls.health.words import unclear
+from controls.health.words import points, unclear
 from controls.messages import MISSING, compared, digits
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ GOOD_RATE, FAIR_RATE = 0.7, 0.4
 
 @dataclass(frozen=True)
 class Measure:
-    """A ratio with its words; ``unit`` follows the figure, ``points`` a difference of two.
+    """A ratio with its words; what has the ``unit`` percent differs by points.
 
     Of a ``share`` of retrievals it can be told whether a change may be chance. Candidates of one retrieval are no
     single events, and of means the log's sums have no spread.
@@ -38,7 +38,6 @@ class Measure:
     of: Ratio
     explained: str
     unit: str = ""
-    points: str = ""
     share: bool = False
 
     def shown(self, value: float | None) -> str:
@@ -53,7 +52,7 @@ class Measure:
         difference = now - then
         if abs(difference) < SMALLEST_CHANGE * self.of.scale:
             return "no change"
-        told = f"{digits(difference, 2, signed=True)}{self.points}"
+        told = points(difference) if self.unit else digits(difference, 2, signed=True)
         return unclear(told) if self.share and self._is_chance(found) else told
 
     def _is_chance(self, found: Impact) -> bool:
@@ -66,7 +65,7 @@ class Measure:
 
 
 def _share(name: str, label: str, part: str, whole: str, explained: str) -> Measure:
-    return Measure(name, label, Ratio(part, whole, 100), explained, " %", " pt", share=True)
+    return Measure(name, label, Ratio(part, whole, 100), explained, " %", share=True)
 
 
 def measures(top: int) -> list[Measure]:
@@ -76,7 +75,7 @@ def measures(top: int) -> list[Measure]:
         _share("block", "Block changed", "block_changed", "block_known", glossary.BLOCK_CHANGED),
         Measure("move", "Mean move", Ratio("shift", "candidates"), glossary.MEAN_MOVE),
         Measure("overlap", "RBO", Ratio("overlap", "comparable"), glossary.RBO_BY_FEEDBACK),
-        Measure("rate", "Injection rate", Ratio("injected", "block_rows", 100), glossary.INJECTION_RATE, " %", " pt"),
+        Measure("rate", "Injection rate", Ratio("injected", "block_rows", 100), glossary.INJECTION_RATE, " %"),
         _share("top_one", "Top 1 changed", "top_one", "comparable", glossary.TOP_ONE_CHANGED),
         Measure("flips", "Flips per 100", Ratio("flips", "block_known", 100), glossary.FLIPS_BY_FEEDBACK_PER_100),
         Measure("tau", "Kendall τ-b", Ratio("tau", "tau_known"), glossary.TAU_BY_FEEDBACK),
