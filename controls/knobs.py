@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Knob:
     """One setting: its name in the address, in words, the values it takes, and which of them is silent.
 
-    Where none is, ``""``: then nothing is chosen until someone chooses.
+    Where none of them is, nothing is chosen until someone chooses.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Knob:
     ) -> str:
         """Draw it at its value and return that; what is chosen goes into the address, and ``also`` is called."""
         key = f"pick_{self.name}"
-        st.session_state[key] = self.value or None
+        st.session_state[key] = self.value if self.value in self.options else None
         widget(
             self.label, self.options, key=key, on_change=self._picked, args=(also,), help=self.explained or None, **more
         )

@@ -54,6 +54,11 @@ def page(opened: AppTest) -> Any:  # noqa: ANN401 - a function
     return show
 
 
+def test_the_filter_of_clusters_marks_what_is_listed(page: Any) -> None:  # noqa: ANN401 - a function
+    assert page(org="org_a").button_group(key="pick_kind").value == ""
+    assert page(org="org_a", kind="chained").button_group(key="pick_kind").value == "chained"
+
+
 def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", bits="0")
     assert figures(test) == {
