@@ -82,14 +82,13 @@ def ignored_in_link(labels: Sequence[str]) -> None:
         link_banner.tell(ignored=labels)
 
 
-def without_figures(said: tuple[date, date], chosen: tuple[date, date], outside: str) -> None:
-    """A window in an address that reaches where no figures can be: what is shown instead."""
-    asked = f"{said[0].isoformat()} to {said[1].isoformat()}"
-    shown = f"{chosen[0].isoformat()} " + ("alone" if chosen[0] == chosen[1] else f"to {chosen[1].isoformat()}")
-    told = (
-        f"The window in this link, {asked}, has days {outside}, of which there are no figures. Showing {shown} instead."
+def shown_instead(said: tuple[date, date], chosen: tuple[date, date], why: str) -> None:
+    """A window in an address that reaches where no figures can be, or too far: which days are shown instead."""
+    asked, shown = (
+        f"{first.isoformat()} alone" if first == last else f"{first.isoformat()} to {last.isoformat()}"
+        for first, last in (said, chosen)
     )
-    link_banner.tell(instead=[told])
+    link_banner.tell(instead=[f"The window in this link, {asked}, {why}. Showing {shown} instead."])
 
 
 def nothing_recalled() -> None:

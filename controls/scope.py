@@ -30,7 +30,8 @@ ALL = ""
 DAYS = {"From": "from", "To": "to"}
 WINDOWS = {"7d": "7d", "30d": "30d", "90d": "90d", "custom": "Custom"}
 DEFAULT_WINDOW = "30d"
-LONGEST_WINDOW = timedelta(days=365)  # from its first day to its last
+MOST_DAYS = 366
+LONGEST_WINDOW = timedelta(days=MOST_DAYS - 1)  # from its first day to its last
 EARLIEST = date(1970, 1, 1)
 DRAWN = "scope_drawn"
 
@@ -107,7 +108,7 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
     if shown:
         messages.ignored_in_link(unread)
         if window == "custom":
-            _tell_without_figures(today)
+            _tell_shown_instead(today)
     with st.sidebar:
         if shown:
             _show("window", window, draw, start="default")
@@ -116,7 +117,7 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
         month = today - timedelta(days=29)
         first, last = sorted((_day("From", "from", month, today, shown), _day("To", "to", today, today, shown)))
         if shown and last - first > LONGEST_WINDOW:
-            st.caption("A window covers 366 days at most; showing the last 366.")
+            st.caption(f"A window covers {MOST_DAYS} days at most; showing the last {MOST_DAYS}.")
         return _at_most(first, last)
 
 
@@ -154,15 +155,20 @@ def _day(label: str, name: str, default: date, today: date, shown: bool) -> date
     return chosen
 
 
-def _tell_without_figures(today: date) -> None:
-    """Where the address asks for days that nobody can have figures of, tell which days are shown instead."""
+def _tell_shown_instead(today: date) -> None:
+    """Where the address asks for more days than can be shown, tell which are shown instead."""
     month = today - timedelta(days=29)
     first, last = sorted((_read_day("from") or month, _read_day("to") or today))
     past, future = first < EARLIEST, last > today
     if past or future:
         outside = f"before {EARLIEST.year}{' and after today' if future else ''}" if past else "after today"
-        shown = _at_most(_with_figures(first, today), _with_figures(last, today))
-        messages.without_figures((first, last), shown, outside)
+        why = f"has days {outside}, of which there are no figures"
+    elif last - first > LONGEST_WINDOW:
+        why = f"has more than {MOST_DAYS} days"
+    else:
+        return
+    shown = _at_most(_with_figures(first, today), _with_figures(last, today))
+    messages.shown_instead((first, last), shown, why)
 
 
 def _at_most(first: date, last: date) -> tuple[date, date]:

@@ -69,6 +69,17 @@ def test_days_without_figures_are_told_in_the_banner_with_what_is_shown_instead(
         )
 
 
+def test_a_window_of_too_many_days_is_told_in_the_banner_with_what_is_shown_instead(address: str) -> None:
+    with application(address, window="custom", **{"from": "2024-01-01", "to": "2025-01-01"}) as test:
+        (told,) = (each.value for each in test.run().warning)
+        assert told == (
+            "The window in this link, 2024-01-01 to 2025-01-01, has more than 366 days. "
+            "Showing 2024-01-02 to 2025-01-01 instead."
+        )
+    with application(address, window="custom", **{"from": "2024-01-01", "to": "2024-12-31"}) as test:
+        assert not test.run().warning
+
+
 class TestDaysWithoutTheWordCustom:
     """A link that was typed or shortened by hand says its days and not that they are a window of its own."""
 
