@@ -54,11 +54,6 @@ def page(opened: AppTest) -> Any:  # noqa: ANN401 - a function
     return show
 
 
-def test_the_filter_of_clusters_marks_what_is_listed(page: Any) -> None:  # noqa: ANN401 - a function
-    assert page(org="org_a").button_group(key="pick_kind").value == ""
-    assert page(org="org_a", kind="chained").button_group(key="pick_kind").value == "chained"
-
-
 def test_figures_sweep_and_table(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", bits="0")
     assert figures(test) == {
@@ -98,6 +93,7 @@ def test_a_slider_is_the_address(page: Any) -> None:  # noqa: ANN401 - a functio
 
 
 def test_kinds_filter_the_table(page: Any) -> None:  # noqa: ANN401 - a function
+    assert page(org="org_a", bits="0").button_group(key="pick_kind").value == ""  # all of them, and marked
     repeated = page(org="org_a", bits="0", kind="repeated")
     assert list(table(repeated, "kind")["agents"]) == [1]
     assert "This download is not on record: no write login is configured." in said(repeated)
