@@ -1,4 +1,4 @@
-"""Which change holds a flag on: the last that left it so and held in a window."""
+"""Which change holds a flag on: the last that left it so, held in a window and was not soon taken back."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import func, or_, select
 
-from queries import own_schema
 from queries.engine import LIST
-from queries.flags.entries import STORED
+from queries.flags.series import kept_changes
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
 
     from queries.scope import Scope
 
-audit = own_schema.flag_changes
-
 
 @dataclass(frozen=True)
 class HeldOnRow:
-    """A change and when the flag was next changed."""
+    """A change and when the flag was next changed for longer than a try."""
 
     id: int
     changed_at: datetime
@@ -39,15 +36,14 @@ class HeldOn:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[Any]:
-        """Each change holds until the next of the same flag and organization."""
-        in_order = (audit.c.changed_at, audit.c.id)
-        next_at = func.lead(audit.c.changed_at).over(partition_by=audit.c.org_id, order_by=in_order).label("next_at")
-        of_flag = (self.scope.organizations(audit.c.org_id), audit.c.flag == self.flag)
-        every = select(*in_order, audit.c.new_state, next_at).where(*of_flag).subquery("every")
+        """Each change holds until the next of the same flag that was not soon taken back either."""
+        kept = kept_changes(self.scope)
+        next_at = func.lead(kept.c.changed_at).over(order_by=(kept.c.changed_at, kept.c.id)).label("next_at")
+        every = select(*kept.c, next_at).where(kept.c.flag == self.flag).subquery("every")
         return (
             select(every.c.id, every.c.changed_at, every.c.next_at)
             .where(
-                every.c.new_state == STORED["on"],
+                every.c["is"],
                 every.c.changed_at < self.scope.until,
                 or_(every.c.next_at.is_(None), every.c.next_at > self.scope.since),
             )

@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Interval, and_, case, func, literal, select
 
+from queries import own_schema
+from queries.flags.entries import is_on, spoken
+
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Subquery
 
+    from queries.scope import Scope
+
+audit = own_schema.flag_changes
 BRIEF = timedelta(days=1)  # a change that was taken back sooner was tried, or made by mistake: both explain nothing
+
+
+def kept_changes(scope: Scope) -> Subquery:
+    """The changes that were not soon taken back, of those that turned what is ranked: how it ``was`` and ``is``."""
+    old, new = is_on(audit.c.old_state), is_on(audit.c.new_state)
+    told = (audit.c.org_id, audit.c.id, audit.c.flag, spoken(audit.c.new_state).label("new"), audit.c.changed_at)
+    entries = select(*told, old.label("was"), new.label("is")).where(scope.organizations(audit.c.org_id))
+    last = series(entries.subquery("entries"))
+    return select(last).where(last.c.size % 2 == 1).subquery("kept")
 
 
 def series(entries: Subquery) -> Subquery:

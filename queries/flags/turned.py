@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import case, func, select
 
-from queries import own_schema
 from queries.engine import AGGREGATE
-from queries.flags.entries import is_on, spoken
-from queries.flags.series import series
+from queries.flags.series import kept_changes
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select, Subquery
+    from sqlalchemy import ColumnElement, Select
 
     from queries.scope import Scope
-
-audit = own_schema.flag_changes
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class FlagsTurned:
 
     def statement(self) -> Select[Any]:
         """Counted before they are taken, so that no length of a list cuts the number."""
-        kept = _kept(self.scope)
+        kept = kept_changes(self.scope)
         next_at = func.lead(kept.c.changed_at).over(
             partition_by=(kept.c.org_id, kept.c.flag), order_by=(kept.c.changed_at, kept.c.id)
         )
@@ -59,15 +55,6 @@ class FlagsTurned:
             .order_by(held.desc(), turned.c.id.desc())
             .limit(self.size)
         )
-
-
-def _kept(scope: Scope) -> Subquery:
-    """The changes that were not soon taken back, of those that turned what is ranked."""
-    old, new = is_on(audit.c.old_state), is_on(audit.c.new_state)
-    told = (audit.c.org_id, audit.c.id, audit.c.flag, spoken(audit.c.new_state).label("new"), audit.c.changed_at)
-    entries = select(*told, old.label("was"), new.label("is")).where(scope.organizations(audit.c.org_id))
-    last = series(entries.subquery("entries"))
-    return select(last).where(last.c.size % 2 == 1).subquery("kept")
 
 
 def _shared(column: ColumnElement[str]) -> ColumnElement[str | None]:

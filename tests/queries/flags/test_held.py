@@ -21,40 +21,47 @@ if TYPE_CHECKING:
 
 NOW = datetime.now(UTC)
 DAY = timedelta(days=1)
+HOUR = 1 / 24
 
 
 @pytest.mark.parametrize(
     ("since", "until", "expected"),
     [
         (99, 60, None),  # before every change
-        (99, 49, 0),
-        (45, 41, 0),  # on all the while
+        (99, 49, 50),
+        (45, 41, 50),  # on all the while
         (39, 31, None),  # off in between
-        (45, 29, 2),  # both held: the newer
-        (7, 0, 2),  # on long before
+        (45, 29, 30),  # both held: the newer
+        (7, 0, 30),  # on long before
         (40, 35, None),  # from the moment on at which it was taken back
+        (25, 15, 30),  # off for an hour in between, which explains nothing
+        (37, 35, None),  # on for an hour alone
     ],
 )
 def test_the_newest_that_held(store: Store, owner: Owner, since: int, until: int, expected: int | None) -> None:
-    made = []
+    made: dict[int, float] = {}
     for org in ("org_a", "org_b"):
         sample.add_organization(owner, org)
     for org, flag, new, days in (
         ("org_a", BOOST, "true", 50),
         ("org_a", BOOST, "absent", 40),
+        ("org_a", BOOST, "true", 36),
+        ("org_a", BOOST, "absent", 36 - HOUR),
         ("org_a", BOOST, "true", 30),
+        ("org_a", BOOST, "absent", 20),
+        ("org_a", BOOST, "true", 20 - HOUR),
         ("org_a", WEIGHTING, "true", 3),
         ("org_b", BOOST, "true", 2),
     ):
         row = owner.execute(
             """insert into rankscope.flag_changes
                  (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
-               values (%s, gen_random_uuid(), %s, 'false', %s, 'r', 'olga', 'test', %s) returning id""",
-            (org, flag, new, NOW - days * DAY),
+               values (%s, gen_random_uuid(), %s, %s, %s, 'r', 'olga', 'test', %s) returning id""",
+            (org, flag, "absent" if new == "true" else "true", new, NOW - days * DAY),
         ).fetchone()
         assert row
-        made.append(int(row[0]))
+        made[int(row[0])] = days
     found = store.ask(HeldOn(Scope(Reach(("org_a",)), NOW - since * DAY, NOW - until * DAY, "org_a"), BOOST))
-    assert [int(id_) for id_ in found["id"]] == ([] if expected is None else [made[expected]])
+    assert [made[int(id_)] for id_ in found["id"]] == ([] if expected is None else [expected])
     if expected is not None:
-        assert found["next_at"].isna().tolist() == [expected == 2]
+        assert found["next_at"].isna().tolist() == [expected == 30]
