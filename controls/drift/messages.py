@@ -23,10 +23,11 @@ def no_alerts(*, filtered: bool) -> None:
     )
 
 
-def alert_of_one_organization() -> None:
+def alert_of_one_organization(*, found: bool) -> None:
     """An address that names an alert and not whose it is."""
     st.info(
-        "The link names an alert and no organization: the alert is opened once its organization is chosen.",
+        "The link names an alert and no organization: the alert is opened once its organization is chosen. "
+        + ("The first below has it." if found else "No last aggregation that you may see found this alert."),
         icon=":material/link:",
     )
 

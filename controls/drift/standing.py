@@ -10,10 +10,12 @@ from controls.drift.filters import opened
 from controls.messages import MISSING, number
 from controls.partly import ours
 from queries.drift.triage import NewAlerts
+from queries.found_alerts import AlertsOf
 
 if TYPE_CHECKING:
     from queries.scope import Scope
 
+ITS = "has this alert"
 REASON = "Statements contradict each other inside one organization."
 EXPLAINED = (
     "New: alerts of the last aggregation that nobody has looked at, most first. All: without those dismissed, which "
@@ -29,14 +31,26 @@ def new_alerts(scope: Scope) -> dict[str, tuple[int, int]] | None:
     return {org: (int(new), int(every)) for org, new, every in found[["org_id", "new", "alerts"]].to_numpy().tolist()}
 
 
+def _whose(scope: Scope, fingerprint: str) -> list[str]:
+    """The organizations whose last aggregation found an alert, which can only be one."""
+    found = ours(AlertsOf(scope, fingerprint))
+    return [] if found is None else found["org_id"].tolist()
+
+
 def offer(scope: Scope) -> None:
-    """The organizations by how much waits in each; by name alone where nothing can be known of it."""
-    if opened() is not None:
-        messages.alert_of_one_organization()
+    """The organizations by how much waits in each; by name alone where nothing can be known of it.
+
+    Where an alert is to be opened, whose it is comes first.
+    """
+    fingerprint = opened()
+    whose = [] if fingerprint is None else _whose(scope, fingerprint)
+    if fingerprint is not None:
+        messages.alert_of_one_organization(found=bool(whose))
     found = new_alerts(scope)
     if found is None:
         one_organization.offer(scope, REASON)
         return
     told = {org: f"{number(new)} new · {number(every)} in all" for org, (new, every) in found.items()}
-    order = sorted(found, key=lambda org: found[org], reverse=True)
+    told |= dict.fromkeys(whose, ITS)
+    order = sorted(found, key=lambda org: (org in whose, found[org]), reverse=True)
     one_organization.offer(scope, REASON, one_organization.Beside(told, order, EXPLAINED))

@@ -244,7 +244,10 @@ def test_a_link_to_an_alert_of_another_threshold_says_of_which(drift_page: Show,
 
 
 def test_a_link_to_an_alert_of_no_organization_says_that_it_waits(drift_page: Show) -> None:
-    told = "The link names an alert and no organization: the alert is opened once its organization is chosen."
+    told = (
+        "The link names an alert and no organization: the alert is opened once its organization is chosen. "
+        "No last aggregation that you may see found this alert."
+    )
     assert told not in [line.value for line in drift_page().info]
     assert told in [line.value for line in drift_page(alert="zzz").info]
 

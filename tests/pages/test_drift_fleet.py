@@ -33,14 +33,14 @@ def passed(owner: Owner, org: str, states: Sequence[str | None]) -> None:
         owner.execute(
             """insert into rankscope.contradictions values
                (%s, %s, %s, %s, gen_random_uuid(), gen_random_uuid(), 'value', 'r', 1, 1, '{}', '[]')""",
-            (org, row[0], place, f"{org}_{place}"),
+            (org, row[0], place, f"{org[-1]}{place}"),
         )
         if state is not None:
             until = datetime.now(UTC) + timedelta(days=1) if state == "snoozed" else None
             owner.execute(
                 """insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by, snoozed_until)
                    values (%s, %s, %s, 'me', %s)""",
-                (org, f"{org}_{place}", state, until),
+                (org, f"{org[-1]}{place}", state, until),
             )
 
 
@@ -69,6 +69,18 @@ def test_the_most_new_come_first_and_no_pass_is_no_zero(address: str) -> None:
         ]  # fmt: skip
         test.button("enter_0").click().run()
         assert test.query_params["org"] == "org_c"
+
+
+@pytest.mark.usefixtures("_fleet")
+def test_whose_an_alert_of_a_link_is_comes_first_and_opens_it(address: str) -> None:
+    with application(address) as test:
+        test.query_params["alert"] = "d1"
+        test.switch_page("drift_alerts.py").run()
+        assert [line.value for line in test.info if line.value.endswith("chosen. The first below has it.")]
+        first = [line.value for line in test.text if line.value in {*NAMES.values(), "has this alert"}]
+        assert first[:3] == ["Dogwood", "has this alert", "Cedar *x*"]
+        test.button("enter_0").click().run()
+        assert (test.query_params["org"], test.query_params["alert"]) == ("org_d", "d1")
 
 
 @pytest.mark.usefixtures("_fleet")
