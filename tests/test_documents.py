@@ -14,7 +14,7 @@ DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
     ROOT / "benchmarks" / "README.md",
-    *(ROOT / "docs").glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
 ]
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
 COMMAND = re.compile(r"python -m jobs ([a-z-]+)([^`\n]*)")

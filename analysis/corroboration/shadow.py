@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Report = Callable[[int, int, str], None]
     Packed = npt.NDArray[np.bytes_]
 
-# published: what a boost may do and still be switched on (docs/operating.md)
+# published: what a boost may do and still be switched on (docs/pages/corroboration.md)
 ENOUGH, MOST_FLIPS, LEAST_KEPT, MOST_REPEATED, MOST_DISPUTED = 50, 20.0, SAFE, 0.25, 0.05
 REPLAYED = "retrievals replayed"  # the gate that says whether there is enough to judge at all
 LISTED = 50  # retrievals that are named; counts are always of all

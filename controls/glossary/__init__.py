@@ -176,8 +176,8 @@ BLOCK_BUDGET = (
 
 # Corroboration
 GATE_LIMITS = (
-    "Rankscope's own limits of what a boost may do, the same for every organization; docs/operating.md gives them with "
-    "their reasons. A smaller scale, or counting agents alone, may meet them: try it in What-if."
+    "Rankscope's own limits of what a boost may do, the same for every organization; docs/pages/corroboration.md gives "
+    "them with their reasons. A smaller scale, or counting agents alone, may meet them: try it in What-if."
 )
 NEAR_BY = (
     "SimHash compares words, bit by bit (documented). Embedding compares meaning: it finds the same said in other "

@@ -156,7 +156,7 @@ class TestContradictions:
         assert found.isdisjoint(traps)
         assert found <= planted.keys()
         missed = Counter(planted[pair] for pair in planted.keys() - found)
-        assert missed == {"value": 5, "negation": 2, "opposition": 1}  # the eight that docs/operating.md names
+        assert missed == {"value": 5, "negation": 2, "opposition": 1}  # the eight that docs/pages/drift-alerts.md names
 
 
 class TestReplay:

@@ -171,6 +171,6 @@ class TestFile:
 
 
 def test_the_file_in_the_docs_is_one() -> None:
-    text = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    text = (ROOT / "docs" / "pages" / "inspector.md").read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
     (pin,) = from_json(text, "org_123")
     assert json.loads(to_json([pin], "org_123")) == json.loads(text)
