@@ -170,9 +170,14 @@ def _version(org_id: ColumnElement[str], active: ColumnElement[int], summed: Any
 
 
 def hashed_row() -> ColumnElement[int]:
-    """A number of everything that is read of an observation, so that any change of it shows."""
+    """A number of everything that is read of an observation, so that any change of it shows in a sum of them.
+
+    Postgres hashes a row as Σ 31ⁿ · hash of column n. Summed over rows that would be the same again when two rows swap
+    a text or a weight, but for an overflow: hence hashed once more, which is not linear.
+    """
     table = schema.observations
-    return func.hash_record_extended(tuple_(*(table.c[name] for name in READ)), literal_column("0"))
+    row = func.hash_record_extended(tuple_(*(table.c[name] for name in READ)), literal_column("0"))
+    return func.hashint8extended(row, literal_column("0"))
 
 
 def opposed(org_id: ColumnElement[str]) -> ColumnElement[str]:

@@ -111,15 +111,20 @@ class TestVersion:
             set_on_one(owner, weight)
         assert version(store) == before
 
-    def test_two_texts_that_are_swapped(self, store: Store, owner: Owner) -> None:
-        """A sum over texts alone would not see it."""
-        before = version(store)
-        owner.execute(
-            """update observations o set content = other.content from observations other
+    @pytest.mark.parametrize("column", ["content", "weight", "agent_id"])
+    def test_what_two_rows_swap(self, store: Store, owner: Owner, column: str) -> None:
+        """A sum over columns alone would not see it, nor one of hashes of rows that are sums themselves."""
+        owner.execute("update observations set weight = 0.5 where content like 'Use%'")
+        swap = sql.SQL(
+            """update observations o set {0} = other.{0} from observations other
                 where o.org_id = 'org_a' and other.org_id = 'org_a' and o.id <> other.id
                   and o.content ~ '^(Use|use)' and other.content ~ '^(Use|use)'"""
-        )
-        assert version(store) != before
+        ).format(sql.Identifier(column))
+        for hour in range(12):  # whether such sums differ is chance, and each hour another
+            owner.execute("update observations set created_at = created_at - interval '1 hour'")
+            before = version(store)
+            owner.execute(swap)
+            assert version(store) != before, f"{hour} hours earlier"
 
     def test_another_day_and_another_procedure(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "now()) AS DATE)" in str(ScopeVersion(API).statement().compile(store.reader))
