@@ -15,6 +15,7 @@ from jobs.demo.makers import MakerError, making
 from jobs.demo.rows import COLUMNS
 from jobs.demo.sizes import SMALL
 from tests.jobs.conftest import NOW
+from tests.jobs.test_worker import until as eventually
 
 # Begins to read, and is killed before it could end anything.
 KILLED = """
@@ -35,11 +36,17 @@ def makers() -> list[psutil.Process]:
     return [process for process in mine if "jobs.demo.maker" in process.cmdline()]
 
 
+def both() -> list[psutil.Process]:
+    """The two at work; a process that was just started has no arguments for a moment."""
+    eventually(lambda: len(makers()) == 2)
+    return makers()
+
+
 def test_two_processes_make_the_same_bytes_in_the_same_order_as_one() -> None:
     said: list[str] = []
     expected: list[str] = []
     with making(NOW, SMALL, SEED, len(told(SMALL)), said.append) as organizations:
-        assert len(makers()) == 2
+        assert both()
         for number, rows in enumerate(organizations):
             here = made(number, NOW, SMALL, SEED, expected.append)
             for table in COLUMNS:
@@ -51,7 +58,7 @@ def test_two_processes_make_the_same_bytes_in_the_same_order_as_one() -> None:
 
 def test_a_process_that_is_killed_ends_the_load_with_a_reason() -> None:
     with making(NOW, SMALL, SEED, len(told(SMALL)), lambda _: None) as organizations:
-        for maker in makers():
+        for maker in both():
             os.kill(maker.pid, signal.SIGKILL)
         # what they had written by then is still read, and is not all of it
         with pytest.raises(MakerError, match=r"^expected the next organization, found its process ended \(-9\)$"):
@@ -62,7 +69,7 @@ def test_a_process_that_is_killed_ends_the_load_with_a_reason() -> None:
 def test_whoever_stops_reading_leaves_no_process() -> None:
     with making(NOW, SMALL, SEED, len(told(SMALL)), lambda _: None) as organizations:
         next(organizations)
-        assert len(makers()) == 2
+        assert both()
     assert makers() == []
 
 

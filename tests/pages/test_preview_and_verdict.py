@@ -217,6 +217,24 @@ def test_a_window_that_ends_before_the_change_has_its_verdict(address: str, owne
     assert offered == {}
 
 
+def foretold(address: str, **said: str) -> str:
+    """What the panel says of the retrievals before the change, above what it says of those since."""
+    with application(address, org="org_a", show="shadow", **said) as test:
+        test.switch_page("corroboration.py").run()
+        until(lambda: not test.run().get("progress") and any("gate" in f.value.columns for f in test.dataframe), 60)
+        assert not test.exception
+        return test.error[0].value
+
+
+def boosted(owner: Owner, *days: float) -> None:
+    """The retrievals so many days ago as if the boost had lifted their first."""
+    owner.execute(
+        """update retrieval_ab_logs set corroboration_boost = case weighted_rank when 0 then 0.1 else 0 end
+           where created_at = any(%s)""",
+        ([sample.TODAY - timedelta(days=each) for each in days],),
+    )
+
+
 @pytest.mark.parametrize(
     ("again", "window", "told_since"),
     [
@@ -230,20 +248,27 @@ def test_what_was_made_when_it_was_on_before_is_not_said_to_be_made_since(
 ) -> None:
     """On, off and on again; the earlier of the two retrievals was made while it was on first."""
     switched_on(owner, 8.0)
-    switched_on(owner, 6.0009, "true", "absent")
+    switched_on(owner, 7.5, "true", "absent")
     switched_on(owner, again)
-    made = 2 if again > 6 else 1
-    owner.execute(
-        """update retrieval_ab_logs set corroboration_boost = case weighted_rank when 0 then 0.1 else 0 end
-           where created_at = any(%s)""",
-        ([sample.TODAY - timedelta(days=days) for days in (6.001, 6.0)[:made]],),
-    )
+    for table in ("retrieval_ab_logs", "context_injection_logs"):
+        owner.execute(
+            f"update {table} set created_at = %s where created_at = %s",  # noqa: S608 - two names of ours
+            tuple(sample.TODAY - timedelta(days=days) for days in (7.9, 6.001)),
+        )
+    boosted(owner, *(7.9, 6.0)[: 2 if again > 6 else 1])
     first, last = (f"{sample.TODAY - timedelta(days=days):%Y-%m-%d}" for days in window)
-    with application(address, org="org_a", show="shadow", window="custom", **{"from": first, "to": last}) as test:
-        test.switch_page("corroboration.py").run()
-        until(lambda: not test.run().get("progress") and any("gate" in f.value.columns for f in test.dataframe), 60)
-        assert not test.exception
-        assert test.error[0].value.endswith(told_since)
+    assert foretold(address, window="custom", **{"from": first, "to": last}).endswith(told_since)
+
+
+def test_a_boost_that_was_off_for_minutes_was_switched_on_before_them(address: str, owner: Owner) -> None:
+    """One retrieval made with it before it was taken back, one after; one of thirty days before all of that."""
+    _, at = switched_on(owner, 8.0)
+    switched_on(owner, 6.0009, "true", "absent")
+    switched_on(owner, 6.0005)
+    boosted(owner, 6.001, 6.0)
+    told = foretold(address, window="30d")
+    assert told.startswith(f"No-go on the 1 retrieval before it was switched on ({at})")
+    assert told.endswith("Since then 2 retrievals made with it can be judged:")
 
 
 def test_a_boost_set_outside_has_no_change_to_lead_to(address: str, owner: Owner) -> None:
