@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "controls").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
-CARRIED = "explained"  # the field in which figures, knobs and measures carry their tooltip
-CARRIERS = {"Figure": 3, "Knob": 4, "Measure": 3}  # and its place among what they are made of
+CARRIED = "explained"  # the field in which figures, headings, knobs and measures carry their tooltip
+CARRIERS = {"Figure": 3, "Heading": 2, "Knob": 4, "Measure": 3}  # and its place among what they are made of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.comprehension
@@ -181,6 +181,7 @@ OFFENCES = {
     "carried": "A = Knob('a', 'A', ('x',), 'x', 'a text')",
     "carried by name": "A = Measure(explained='a text')",
     "carried through": "def f(x):\n  return Measure('a', 'b', 'c', x)\nf('a text')",
+    "above buttons": "A = Heading('A', 60, 'a text')",
     "in options": "st.metric('a', **{'help': 'a text'})",
     "handed over": "st.metric('a', help=glossary.check('a text'))",
 }  # fmt: skip
