@@ -12,6 +12,7 @@ import pytest
 from analysis.replay.propensity import CLIP
 from controls import glossary
 from controls.glossary import inspector as of_inspector
+from controls.impact.measures import FAIR_RATE, GOOD_RATE
 from queries.aggregation_input import LIMIT
 from queries.flags.registry import DEFAULT_STALE
 from ranking.budget import BUDGETS, OTHER_BUDGET
@@ -230,6 +231,9 @@ def test_a_number_that_is_a_constant_is_the_constant() -> None:
     assert f"above {CLIP:g} and counts as {CLIP:g}" in glossary.CLIPPED
     assert f"newest {LIMIT:,}." in glossary.CORROBORATED
     assert glossary.LAMBDA.endswith(f"documents {DEFAULT_LAMBDA:g}.")
+    good, fair = f"{100 * GOOD_RATE:.0f}", f"{100 * FAIR_RATE:.0f}"
+    bands = (f"Above {good} % nearly", f"; {fair} to {good} % is usual", f"; below {fair} % the")
+    assert all(band in glossary.INJECTION_RATE for band in bands)
     assert all(str(budget) in glossary.BLOCK_BUDGET for budget in (*BUDGETS.values(), OTHER_BUDGET))
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "controls" / "glossary").glob("*.py"))
     written = [number for number in ("90 days", "above 50", "10,000", "0.78", "0.94", "750") if number in source]
