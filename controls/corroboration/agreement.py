@@ -14,9 +14,10 @@ from analysis.corroboration.log import LoggedCandidates
 from analysis.corroboration.vectors import COSINES, VectorLinks, Widths
 from charts.agreement import threshold_sweep
 from charts.look import QUIET
-from controls import glossary, working
+from controls import working
 from controls.address import say
 from controls.figures import WIDE, Figure, in_a_row
+from controls.glossary import corroboration as glossary
 from controls.knobs import Knob
 from controls.messages import MISSING, counted, number, percent
 from jobs.worker_pool import question_of

@@ -13,10 +13,11 @@ from analysis.corroboration.rows import cluster_rows, member_rows
 from analysis.corroboration.shadow import LISTED, Effect
 from charts.fingerprints import bit_strips, distance_matrix
 from charts.look import QUIET
-from controls import disputes, glossary, links, loading, working
+from controls import disputes, links, loading, working
 from controls.address import said, say
 from controls.corroboration.tables import members, texts
 from controls.figures import WIDE, Figure, in_a_row
+from controls.glossary import corroboration as glossary
 from controls.grid import grid
 from controls.knobs import Knob
 from controls.messages import GONE, MISSING, counted, moved, number
@@ -107,12 +108,27 @@ def _worth(seen: Clustered, row: ClusterRow) -> None:
     width = MISSING if row.diameter is None else f"{row.diameter:.3g}{' bits' if by_hash else ''}"
     spread = "↔ chained" if row.chained else "" if row.diameter is None else "within the threshold"
     shown = (
-        ("Members", number(row.size), f"{counted(row.agents, 'agent')}, {counted(row.sessions, 'session')}"),
-        ("Diameter" if by_hash else "Diameter, 1 − cosine", width, spread),
-        ("Boost as configured", f"+{row.boost:.3g}", f"{counted(row.others, 'other member')}"),
-        ("Boost by agents only", f"+{row.independent_boost:.3g}", f"{counted(row.other_agents, 'other agent')}"),
+        (
+            "Members",
+            number(row.size),
+            f"{counted(row.agents, 'agent')}, {counted(row.sessions, 'session')}",
+            glossary.MEMBERS,
+        ),
+        ("Diameter" if by_hash else "Diameter, 1 − cosine", width, spread, glossary.DIAMETER),
+        (
+            "Boost as configured",
+            f"+{row.boost:.3g}",
+            f"{counted(row.others, 'other member')}",
+            glossary.BOOST_BY_MEMBERS,
+        ),
+        (
+            "Boost by agents only",
+            f"+{row.independent_boost:.3g}",
+            f"{counted(row.other_agents, 'other agent')}",
+            glossary.BOOST_BY_AGENTS,
+        ),
     )
-    in_a_row((Figure(label, value, beside or None) for label, value, beside in shown), WIDE)
+    in_a_row((Figure(label, value, beside or None, explained) for label, value, beside, explained in shown), WIDE)
     if row.chained:
         st.warning(CHAINED, icon=":material/link:")
     if row.agents <= 1:

@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corroboration.shadow import REPLAYED, Shadow, gates, verdict
-from controls import glossary, working
+from controls import working
 from controls.corroboration.agreement import documented
 from controls.corroboration.gates import failure, measured
 from controls.corroboration.pictures import SHOWN, VERDICT, ask_verdict, close_verdict
+from controls.glossary import corroboration as glossary
 from controls.grid import grid
 from controls.messages import counted, number, percent
 from controls.scope import days_holding, look_at_last, scope_address

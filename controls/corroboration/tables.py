@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corroboration.rows import member_rows
-from controls import glossary, links, loading
+from controls import links, loading
 from controls.address import say
+from controls.glossary import corroboration as glossary
 from controls.grid import WRAPPED, grid
 from controls.messages import MISSING, counted, number
 from controls.opening import choose_to_open
@@ -73,12 +74,12 @@ def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
                 "", width=60, type="tertiary", key="open_cluster", on_click=_opened, args=("open_cluster", ids)
             ),
             "kind": st.column_config.TextColumn("Kind", width=115),
-            "text": st.column_config.TextColumn("Canonical", width=294),
+            "text": st.column_config.TextColumn("Canonical", width=294, help=glossary.CANONICAL),
             "size": st.column_config.NumberColumn("Members", width=75),
             "agents": st.column_config.NumberColumn("Agents", width=65),
             "sessions": st.column_config.NumberColumn("Sessions", width=70),
-            "diameter": st.column_config.NumberColumn("Diameter", width=75, format="%.3g"),
-            "chained": st.column_config.TextColumn("Chained", width=80),
+            "diameter": st.column_config.NumberColumn("Diameter", width=75, format="%.3g", help=glossary.DIAMETER),
+            "chained": st.column_config.TextColumn("Chained", width=80, help=glossary.CHAINED),
             "boost": st.column_config.NumberColumn("Boost", width=65, format="%.3g", help=glossary.BOOST_BY_MEMBERS),
             "alone": st.column_config.NumberColumn("By agents", width=75, format="%.3g", help=glossary.BOOST_BY_AGENTS),
             "canonical": st.column_config.TextColumn("Id", width=85),

@@ -42,7 +42,7 @@ UNTRIED = "none of these retrievals was made under the present state: the effect
 COLUMNS = {  # with widths in pixels that a window of 900 has room for, 544 in all
     "organization": Heading("Organization", 114),
     "change": Heading("Change", 88),
-    "top": Heading("Top 5 changed", 106),
+    "top": Heading("Top 5 changed", 106, explained=glossary.TOP_CHANGED_REPLAYED),
     "per_100": Heading("Flips per 100", 101, explained=glossary.FLAG_PREVIEW),
     "rbo": Heading("RBO", 55, explained=glossary.RBO),
     "replayed": Heading("Replayed", 80, explained=glossary.REPLAYED_OF_LOGGED),

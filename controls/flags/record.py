@@ -10,7 +10,7 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from controls import messages
+from controls import glossary, messages
 from controls.corroboration.gates import failure
 from controls.flags import messages as flag_messages
 from controls.flags.confirm import Staged, confirm, forget_revert, show_revert
@@ -172,11 +172,11 @@ def _table(rows: list[dict[str, str]]) -> None:
         key="predicted_realised",
         column_config={
             "what": st.column_config.TextColumn("", width=110),
-            "replayed": st.column_config.TextColumn("Retrievals", width=130),
-            "top": st.column_config.TextColumn("Top 5 changed", width=120),
-            "flips": st.column_config.TextColumn("Flips", width=90),
-            "per_100": st.column_config.TextColumn("Flips per 100", width=120),
-            "rbo": st.column_config.TextColumn("RBO", width=90),
+            "replayed": st.column_config.TextColumn("Retrievals", width=130, help=glossary.REPLAYED_OF_LOGGED),
+            "top": st.column_config.TextColumn("Top 5 changed", width=120, help=glossary.TOP_CHANGED_REPLAYED),
+            "flips": st.column_config.TextColumn("Flips", width=90, help=glossary.FLAG_PREVIEW),
+            "per_100": st.column_config.TextColumn("Flips per 100", width=120, help=glossary.FLAG_PREVIEW),
+            "rbo": st.column_config.TextColumn("RBO", width=90, help=glossary.RBO),
         },
     )
 

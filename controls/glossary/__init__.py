@@ -6,7 +6,6 @@ from analysis.drift import meanings
 from analysis.health.checks import CHECKS
 from analysis.replay.propensity import CLIP
 from analysis.replay.settings import AS_LOGGED
-from queries.aggregation_input import LIMIT
 from queries.anything import LOOKED_THROUGH, ROWS_LOOKED_THROUGH
 from queries.flags.registry import DEFAULT_STALE
 from queries.found_alerts import ALERTS_LOOKED_THROUGH
@@ -15,7 +14,6 @@ from ranking.budget import BUDGETS, OTHER_BUDGET
 from ranking.contradictions.classifying import THRESHOLD
 from ranking.corroboration import SCALE
 from ranking.mmr import DEFAULT_LAMBDA, DUPLICATE_THRESHOLD
-from ranking.near_duplicates import DUPLICATE_COSINE as SAME_COSINE
 from retrieval import pipelines
 
 COVERED = next(check for check in CHECKS if check.name == "coverage")
@@ -174,39 +172,6 @@ BLOCK_BUDGET = (
     f"{BUDGETS['refactor']}, chores {BUDGETS['chore']}, other work {OTHER_BUDGET}."
 )
 
-# Corroboration
-GATE_LIMITS = (
-    "Rankscope's own limits of what a boost may do, the same for every organization; docs/pages/corroboration.md gives "
-    "them with their reasons. A smaller scale, or counting agents alone, may meet them: try it in What-if."
-)
-NEAR_BY = (
-    "SimHash compares words, bit by bit (documented). Embedding compares meaning: it finds the same said in other "
-    "words, and also takes an opposite for the same more often."
-)
-LEAST_COSINE = f"Vectors with at least this cosine say the same. Documented, as Memsense's duplicates: {SAME_COSINE:g}."
-CLUSTERS = (
-    "Groups of two observations or more that say the same, inside one project. Chained: two members lie further apart "
-    "than the threshold, joined only by those between them."
-)
-CORROBORATED = (
-    f"Observations that are in a cluster, of the newest {LIMIT:,}. Beside it: those in a cluster that two agents or "
-    "more stand behind; in the rest one agent repeats itself, or none is named."
-)
-INDEPENDENT = "Clusters that two agents or more stand behind. In the rest one agent repeats itself, or none is named."
-DISPUTED = (
-    "Clusters in which a member contradicts the canonical: near in words, opposite in what they say. A pair that "
-    "triage dismissed (false positive, or both hold) disputes nothing; one resolved for a side still does: settled."
-)
-BOOSTED_SHARE = (
-    "Retrievals of the window with a candidate that is in a cluster today, as the sliders stand. Beside it: those that "
-    "had a boost when they were logged."
-)
-BOOST_BY_MEMBERS = "As configured: by members."
-BOOST_BY_AGENTS = "The boost if only other agents counted."
-RANK_WITH_BOOST = "Its rank without → with this boost."
-ENTERED = "Observations that enter the block."
-LEFT = "Observations that leave the block."
-
 # Drift Alerts
 NOTE_ALONE = "Keeps note and owner; the alert stays where it stands."
 DRIFT_THRESHOLD = (
@@ -276,6 +241,7 @@ FOUR_OF_THE_LOG = (
     "they could not write since they started, whatever the window."
 )
 NEW_TEXTS = "Of those read, how many were new or changed since they were last fingerprinted."
+SET_APART = "Observations that the pass left out because their weight is no number."
 LOST_BY = "The processes that lost most, by the name each was given or its process id; three at most."
 AMONG_MANY = (
     "Adjusted for the number of organizations and measures: of the changes marked here, at most 5 % are chance on "

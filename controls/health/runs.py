@@ -127,7 +127,7 @@ def _passes(passes: pd.DataFrame, names: dict[str, str]) -> None:
             "read": st.column_config.NumberColumn("Read", width=70, format="localized"),
             "hashed": st.column_config.NumberColumn("New texts", width=85, format="localized", help=glossary.NEW_TEXTS),
             "active": st.column_config.NumberColumn("Active", width=70, format="localized"),
-            "apart": st.column_config.NumberColumn("Set apart", width=80, format="localized"),
+            "apart": st.column_config.NumberColumn("Set apart", width=80, format="localized", help=glossary.SET_APART),
             "clusters": st.column_config.NumberColumn("Clusters", width=75, format="localized"),
             "contradictions": st.column_config.NumberColumn("Contradictions", width=105, format="localized"),
             "error": st.column_config.TextColumn("Why it failed", width=420),

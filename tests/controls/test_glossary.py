@@ -11,7 +11,9 @@ import pytest
 
 from analysis.replay.propensity import CLIP
 from controls import glossary
+from controls.glossary import corroboration as of_corroboration
 from controls.glossary import inspector as of_inspector
+from controls.impact.measures import FAIR_RATE, GOOD_RATE
 from queries.aggregation_input import LIMIT
 from queries.flags.registry import DEFAULT_STALE
 from ranking.budget import BUDGETS, OTHER_BUDGET
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "controls").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
-CARRIED = "explained"  # the field in which figures, knobs and measures carry their tooltip
-CARRIERS = {"Figure": 3, "Knob": 4, "Measure": 3}  # and its place among what they are made of
+CARRIED = "explained"  # the field in which figures, headings, knobs and measures carry their tooltip
+CARRIERS = {"Figure": 3, "Heading": 2, "Knob": 4, "Measure": 3}  # and its place among what they are made of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.comprehension
@@ -181,6 +183,7 @@ OFFENCES = {
     "carried": "A = Knob('a', 'A', ('x',), 'x', 'a text')",
     "carried by name": "A = Measure(explained='a text')",
     "carried through": "def f(x):\n  return Measure('a', 'b', 'c', x)\nf('a text')",
+    "above buttons": "A = Heading('A', 60, 'a text')",
     "in options": "st.metric('a', **{'help': 'a text'})",
     "handed over": "st.metric('a', help=glossary.check('a text'))",
 }  # fmt: skip
@@ -207,8 +210,48 @@ def test_the_rule_sees_no_other(code: str) -> None:
     assert strangers(ast.parse(code)) == []
 
 
+TERMS = {
+    "Canonical", "Chained", "Diameter", "Flips", "Flips / 100", "Flips per 100", "Log coverage", "RBO", "Set apart",
+    "Top 5 changed",
+}  # fmt: skip
+
+
+def unexplained(tree: ast.Module) -> list[str]:
+    """Terms that head a column or a figure, and have no tooltip."""
+    return [
+        str(call.args[0].value)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant)
+        if call.args[0].value in TERMS
+        if _made(call).endswith("Column") or _made(call) in CARRIERS
+        if not any(each.arg in ("help", CARRIED) for each in call.keywords)
+        if len(call.args) <= CARRIERS.get(_made(call), len(call.args))
+    ]
+
+
+def _made(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("column_config.TextColumn('RBO', width=60)", ["RBO"]),
+        ("Heading('RBO', 60); Figure('RBO', '1')", ["RBO", "RBO"]),
+        ("TextColumn('RBO', help=glossary.RBO); Heading('RBO', 60, glossary.RBO); st.text('RBO')", []),
+    ],
+)
+def test_the_reader_sees_a_term_without_a_tooltip(code: str, found: list[str]) -> None:
+    assert unexplained(ast.parse(code)) == found
+
+
+def test_every_term_above_a_column_or_a_figure_is_explained() -> None:
+    found = {str(file): unexplained(ast.parse(file.read_text(encoding="utf-8"))) for file in FILES}
+    assert {name: terms for name, terms in found.items() if terms} == {}
+
+
 def test_every_entry_is_a_sentence_and_shown_somewhere() -> None:
-    written = vars(glossary) | vars(of_inspector)
+    written = vars(glossary) | vars(of_corroboration) | vars(of_inspector)
     entries = {name: text for name, text in written.items() if name.isupper() and isinstance(text, str)}
     entries |= glossary.SEVERITY_PARTS
     assert len(entries) > 100
@@ -227,8 +270,11 @@ def test_every_entry_is_a_sentence_and_shown_somewhere() -> None:
 def test_a_number_that_is_a_constant_is_the_constant() -> None:
     assert f"longer than {DEFAULT_STALE} days" in glossary.OVERRIDE_AGE
     assert f"above {CLIP:g} and counts as {CLIP:g}" in glossary.CLIPPED
-    assert f"newest {LIMIT:,}." in glossary.CORROBORATED
+    assert f"newest {LIMIT:,}." in of_corroboration.CORROBORATED
     assert glossary.LAMBDA.endswith(f"documents {DEFAULT_LAMBDA:g}.")
+    good, fair = f"{100 * GOOD_RATE:.0f}", f"{100 * FAIR_RATE:.0f}"
+    bands = (f"Above {good} % nearly", f"; {fair} to {good} % is usual", f"; below {fair} % the")
+    assert all(band in glossary.INJECTION_RATE for band in bands)
     assert all(str(budget) in glossary.BLOCK_BUDGET for budget in (*BUDGETS.values(), OTHER_BUDGET))
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "controls" / "glossary").glob("*.py"))
     written = [number for number in ("90 days", "above 50", "10,000", "0.78", "0.94", "750") if number in source]

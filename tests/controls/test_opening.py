@@ -17,7 +17,7 @@ BUTTONS = {"ButtonColumn", "open_column", "enter_column"}  # columns of which a 
 SERVED_OTHERWISE = {
     "controls/links.py": "makes these columns, and draws no table",
     "controls/impact/opening_rows.py": "a column of two tables, each with its own list: findings.py and left_out.py",
-    "controls/overview/matrix.py": "the sidebar chooses the organization, and the menu the page",
+    "controls/overview/matrix.py": "the sidebar chooses the organization, the menu the page, that the flag and days",
     "controls/overview/summary.py": "the sidebar chooses the organization",
     "controls/health/tables.py": "the sidebar chooses the organization",
     "controls/search.py": "has a list of its own, of things of five kinds",

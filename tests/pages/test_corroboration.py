@@ -103,6 +103,7 @@ def test_kinds_filter_the_table(page: Any) -> None:  # noqa: ANN401 - a function
 def test_an_opened_cluster(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_c", bits="16", cluster=FIRST)
     told = figures(test)
+    assert [card.label for card in test.metric if not card.help] == []
     assert told["Members"][1] == "2 agents, 3 sessions"
     assert told["Boost as configured"] == ("+0.158", "2 other members")  # 0.1 · log2(3)
     assert told["Boost by agents only"] == ("+0.1", "1 other agent")
