@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def pareto(
                 y=100 * here["share"],
                 mode="markers+text",
                 name=zone,
-                text=[literal(_short(name)) for name in here["name"]],
+                text=[literal(short(name, LONGEST_LABEL)) for name in here["name"]],
                 textposition="top right",
                 cliponaxis=False,
                 marker={
@@ -172,7 +172,3 @@ def _range(low: pd.Series[float], high: pd.Series[float]) -> tuple[float, float]
     least, most = float(low.min()), float(high.max())
     room = max(most - least, 1.0) * 0.12
     return max(least - room, 0.0), most + room
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
