@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,49 +54,9 @@ def pareto(
         )
     )
     for zone, told_apart in product(LOOKS, (True, False)):
-        own, symbol = LOOKS[zone]
-        colour = own if told_apart else NEUTRAL
         here = points[(points["zone"] == zone) & (points["told_apart"] == told_apart)]
-        if here.empty:
-            continue
-        figure.add_trace(
-            go.Scatter(
-                x=here["tokens"],
-                y=100 * here["share"],
-                mode="markers+text",
-                name=zone,
-                text=[literal(_short(name)) for name in here["name"]],
-                textposition="top right",
-                cliponaxis=False,
-                marker={
-                    "size": 12,
-                    "symbol": [symbol if told_apart else f"{symbol}-open"] * len(here),
-                    "color": colour,
-                    "line": {"width": 2, "color": colour},
-                },
-                error_x=_whiskers(here, "tokens", 1),
-                error_y=_whiskers(here, "share", 100),
-                customdata=[
-                    [literal(name), *numbers]
-                    for name, *numbers in zip(
-                        here["name"],
-                        here["tokens_low"],
-                        here["tokens_high"],
-                        100 * here["share_low"],
-                        100 * here["share_high"],
-                        here["judged"],
-                        ["" if told else ", not told apart from the others" for told in here["told_apart"]],
-                        strict=True,
-                    )
-                ],
-                hovertemplate=(
-                    f"%{{customdata[0]}}: %{{y:.3g}} % {ended} "
-                    "(%{customdata[3]:.3g} to %{customdata[4]:.3g})<br>"
-                    "%{x:,.0f} tokens a session (%{customdata[1]:,.0f} to %{customdata[2]:,.0f})<br>"
-                    f"%{{customdata[5]:,}} sessions with an outcome, {zone}%{{customdata[6]}}<extra></extra>"
-                ),
-            )
-        )
+        if not here.empty:
+            figure.add_trace(_marks(here, zone, ended, told_apart=told_apart))
     figure.add_vline(x=centre[0], line={"color": NEUTRAL, "width": 1})
     figure.add_hline(y=100 * centre[1], line={"color": NEUTRAL, "width": 1})
     _name_zones(figure, set(points["zone"][points["told_apart"]]))
@@ -114,6 +74,48 @@ def pareto(
         title=f"percent of sessions {ended}", range=[bottom, min(top, 104)], rangemode="normal", ticksuffix=" %"
     )
     return figure
+
+
+def _marks(here: pd.DataFrame, zone: str, ended: str, *, told_apart: bool) -> go.Scatter:
+    """The work types of one zone, all of them told apart or none."""
+    own, symbol = LOOKS[zone]
+    colour = own if told_apart else NEUTRAL
+    return go.Scatter(
+        x=here["tokens"],
+        y=100 * here["share"],
+        mode="markers+text",
+        name=zone,
+        text=[literal(short(name, LONGEST_LABEL)) for name in here["name"]],
+        textposition="top right",
+        cliponaxis=False,
+        marker={
+            "size": 12,
+            "symbol": [symbol if told_apart else f"{symbol}-open"] * len(here),
+            "color": colour,
+            "line": {"width": 2, "color": colour},
+        },
+        error_x=_whiskers(here, "tokens", 1),
+        error_y=_whiskers(here, "share", 100),
+        customdata=[
+            [literal(name), *numbers]
+            for name, *numbers in zip(
+                here["name"],
+                here["tokens_low"],
+                here["tokens_high"],
+                100 * here["share_low"],
+                100 * here["share_high"],
+                here["judged"],
+                ["" if told else ", not told apart from the others" for told in here["told_apart"]],
+                strict=True,
+            )
+        ],
+        hovertemplate=(
+            f"%{{customdata[0]}}: %{{y:.3g}} % {ended} "
+            "(%{customdata[3]:.3g} to %{customdata[4]:.3g})<br>"
+            "%{x:,.0f} tokens a session (%{customdata[1]:,.0f} to %{customdata[2]:,.0f})<br>"
+            f"%{{customdata[5]:,}} sessions with an outcome, {zone}%{{customdata[6]}}<extra></extra>"
+        ),
+    )
 
 
 def _is_told(points: pd.DataFrame, frontier: Sequence[tuple[float, float]]) -> bool:
@@ -172,7 +174,3 @@ def _range(low: pd.Series[float], high: pd.Series[float]) -> tuple[float, float]
     least, most = float(low.min()), float(high.max())
     room = max(most - least, 1.0) * 0.12
     return max(least - room, 0.0), most + room
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"

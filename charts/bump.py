@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, FAINT, NEUTRAL, UP, finish, literal
+from charts.look import DEGRADED, DOWN, FAINT, NEUTRAL, UP, finish, literal, short
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -141,10 +141,9 @@ def _facts(rows: list[dict[Hashable, Any]]) -> list[list[str]]:
 
 
 def _label(title: str, final: int, moved: int, *, dropped: bool) -> str:
-    short = title if len(title) <= LONGEST_LABEL else f"{title[: LONGEST_LABEL - 1]}…"
     # an equals sign between a place and a text would read as a definition
     arrow = "×" if dropped else f"▲{moved}" if moved > 0 else f"▼{-moved}" if moved < 0 else "·"
-    return f"  {final} {arrow} {literal(short)}"
+    return f"  {final} {arrow} {literal(short(title, LONGEST_LABEL))}"
 
 
 def _draw_cut(figure: go.Figure, last: int, block: int) -> None:

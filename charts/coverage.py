@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from charts.look import finish, literal
+from charts.look import finish, literal, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def heat_map(
     stored[places], injected[places] = (cells[value].to_numpy("float64") for value in ("stored", "injected"))
     share = np.divide(100 * injected, stored, out=np.full(stored.shape, np.nan), where=stored > 0)
     most = max(float(np.nanmax(share, initial=0.0)), 1.0)
-    labels = [literal(_short(name)) for name in names]
+    labels = [literal(short(name, LONGEST_LABEL)) for name in names]
     xs, ys = list(range(len(steps))), list(range(len(names)))
     figure = go.Figure(
         [
@@ -92,7 +92,3 @@ def _numbers(share: npt.NDArray[np.float64], ink: str | None) -> list[go.Scatter
             hoverinfo="skip",
         )
     ]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"

@@ -43,3 +43,8 @@ def literal(text: str) -> str:
     """
     text = TURNING.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", text)
     return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def short(text: str, longest: int) -> str:
+    """The beginning of a text, with an ellipsis as the last of its characters where something is left out."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

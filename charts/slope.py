@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +103,4 @@ def _cut(text: object, longest: int) -> str:
     """The start of a text on one line, as it is written."""
     if not isinstance(text, str):
         return "(no longer stored)"
-    line = " ".join(text.split())
-    short = line if len(line) <= longest else f"{line[: longest - 1]}…"
-    return literal(short)
+    return literal(short(" ".join(text.split()), longest))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import hmac
-import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -79,7 +77,7 @@ def local_principal(address: str | None) -> Principal:
     """This machine's user as admin, provided that the server listens where nobody else can reach it."""
     if not settings.is_loopback(address):
         raise NotAllowedError("Local mode serves this machine alone. Listen on 127.0.0.1 or set RANKSCOPE_AUTH=proxy.")
-    return Principal(f"local:{_os_user()}", "admin", None, "local")
+    return Principal(f"local:{settings.os_user()}", "admin", None, "local")
 
 
 def oidc_principal(claims: Mapping[str, object], claim: str, now: float) -> Principal:
@@ -117,13 +115,6 @@ def came_for() -> tuple[str, str] | None:
     """Where whoever has just signed in wanted to go; none for everyone else."""
     browser = browser_of(st.context.cookies) if settings.current().oidc else None
     return sign_ins().came_for(browser, time.time()) if browser else None
-
-
-def _os_user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container may run under a number that has no name
-        return f"uid {os.getuid()}"
 
 
 def proxy_principal(names: Sequence[str], tokens: Sequence[str], token: str) -> Principal:

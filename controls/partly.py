@@ -10,7 +10,7 @@ from controls.loading import load
 from queries.errors import LACKING, OUR_SCHEMA, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from datetime import datetime
 
     import pandas as pd
@@ -63,9 +63,18 @@ def each(asked: Mapping[str, Question]) -> Partly:
 
 def ours(question: Question) -> pd.DataFrame | None:
     """The answer, or nothing in a store where our schema is missing or may not be read."""
+    return _unless(OUR_SCHEMA, question)
+
+
+def unless_lacking(question: Question) -> pd.DataFrame | None:
+    """The answer, or nothing where the store lacks what it asks for or is too slow."""
+    return _unless(LACKING, question)
+
+
+def _unless(kinds: Collection[str], question: Question) -> pd.DataFrame | None:
     try:
         return load(question).frames[0]
     except StoreError as error:
-        if error.kind not in OUR_SCHEMA:
+        if error.kind not in kinds:
             raise
         return None

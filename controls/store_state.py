@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import settings
-from controls.loading import load, store
+from controls.loading import store
+from controls.partly import unless_lacking
 from queries.connections import answers
-from queries.errors import LACKING, StoreError
+from queries.errors import StoreError
 from queries.holdings import Holdings
 
 if TYPE_CHECKING:
@@ -36,9 +37,5 @@ def holds_nothing(scope: Scope) -> bool:
     """Whether an organization or project has never stored anything; not where the store cannot tell."""
     if scope.org is None:
         return False
-    try:
-        return not load(Holdings(scope)).frames[0].iloc[0].any()
-    except StoreError as error:
-        if error.kind not in LACKING:
-            raise
-        return False
+    found = unless_lacking(Holdings(scope))
+    return found is not None and not found.iloc[0].any()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
 import sys
@@ -17,7 +16,7 @@ from jobs.target import opened, refuse_unknown
 from jobs.terminal import printable
 from queries.exports import RecordExport
 from queries.scope import Reach, Scope
-from settings import VERSION
+from settings import VERSION, os_user
 
 if TYPE_CHECKING:
     import argparse
@@ -108,7 +107,7 @@ def _record(store: Store, scope: Scope, args: argparse.Namespace, told: dict[str
         _tell("not recorded: no login that may write is configured")
         return
     name = "standard output" if args.out == STANDARD_OUTPUT else Path(args.out).name
-    taken = RecordExport("drift-report", args.format, told, {args.org: rows}, printable(name), f"jobs:{_user()}")
+    taken = RecordExport("drift-report", args.format, told, {args.org: rows}, printable(name), f"jobs:{os_user()}")
     taken.record(store, scope.reach)
 
 
@@ -167,13 +166,6 @@ def _name(store: Store, scope: Scope) -> str | None:
     from queries.organizations import Organizations  # noqa: PLC0415 - pandas, as above
 
     return str(store.ask(Organizations(scope, scope.org))["name"].iloc[0])
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container may run under a number that has no name
-        return f"uid {os.getuid()}"
 
 
 def _tell(sentence: str) -> None:

@@ -15,7 +15,7 @@ shown = organizations(objects, standing, answers.as_of, changing.stale_after())
 
 messages.ignored_in_link(changing.ignored())
 history.opened_by_link(seen)
-changing.figures(shown, int(objects["total"].max()) if len(objects) else 0, answers.as_of)
+changing.figures(shown, objects, answers.as_of)
 changing.matrix(shown, choosing=len(shown) > 1 and may_write() and seen.principal.may("operator"))
 changing.change(shown, seen)
 history.history(seen)

@@ -54,7 +54,7 @@ def main() -> None:
     """The page that the address names; where it cannot be shown, one sentence that says why."""
     st.logo(LOGO, icon_image=ICON, size="large")
     st.set_page_config(page_title="Rankscope", page_icon=ICON, layout="wide")
-    st.html(Path(__file__).with_name("contrast.css"))
+    st.html(Path(__file__).with_name("beyond_theme.css"))
     garbage = loading.garbage()
     pages: Pages = {
         section: {st.Page(entry.script, title=entry.title, icon=entry.icon): entry for entry in entries}

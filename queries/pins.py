@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from queries.once import take_lock
 from queries.own_schema import pins
-from queries.scope import is_storable
+from queries.scope import is_storable, is_uuid
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,7 +48,7 @@ class Pin:
         if not 1 <= expected <= MOST_EXPECTED:
             raise PinError(f"expectations: expected 1 to {MOST_EXPECTED}, found {expected}")
         for label in (*self.must_include, *(label for pair in self.must_precede for label in pair)):
-            if not _is_id(label):
+            if not is_uuid(label):
                 raise PinError("observation: expected an id such as 00000000-0000-0000-0000-000000000000")
         if any(upper == lower for upper, lower in self.must_precede):
             raise PinError("must_precede: expected two observations, found one twice")
@@ -173,10 +172,3 @@ def _stored(row: Any) -> StoredPin:  # noqa: ANN401 - a row of pins
     except PinError as error:
         unreadable = str(error)
     return StoredPin(row.id, row.name, row.query_text, pin, unreadable, row.created_by, row.created_at)
-
-
-def _is_id(text: str) -> bool:
-    try:
-        return str(UUID(text)) == text
-    except ValueError:
-        return False

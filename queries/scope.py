@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from sqlalchemy import and_, any_, bindparam, true
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -63,6 +64,14 @@ NOTHING = Reach(())
 def is_storable(name: str) -> bool:
     """Postgres stores neither NUL nor half a surrogate pair; asking with one is an error instead of no rows."""
     return "\0" not in name and name.encode(errors="ignore").decode() == name
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a text is a UUID as the store writes one: small letters, with dashes."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)

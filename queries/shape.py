@@ -20,7 +20,7 @@ from queries.drawn import (
     share_of_rows,
     whole_retrievals,
 )
-from queries.scope import is_storable
+from queries.scope import is_storable, is_uuid
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, FromClause, Subquery
@@ -168,17 +168,9 @@ class LogShape:
 
     def _named(self, retrieval: str) -> ColumnElement[bool]:
         """By its id, which an index finds; else by session and query text. What no store can hold names nothing."""
-        if self.retrieval_id and _is_uuid(retrieval):
+        if self.retrieval_id and is_uuid(retrieval):  # ids made here are digests, without dashes
             return schema.retrieval_ab_logs.c.retrieval_id == UUID(retrieval)
         return self.retrieval() == retrieval if is_storable(retrieval) else false()
-
-
-def _is_uuid(text: str) -> bool:
-    """Whether a retrieval's id is one of the log's own; the ones made here are digests, without dashes."""
-    try:
-        return str(UUID(text)) == text
-    except ValueError:
-        return False
 
 
 COMPLETE_SHAPE = LogShape()

@@ -224,7 +224,7 @@ def test_the_lint_sees_each_offence(code: str) -> None:
 
 
 def test_a_style_of_our_own_is_none() -> None:
-    assert offences(ast.parse("st.html(Path(__file__).with_name('contrast.css'))")) == []
+    assert offences(ast.parse("st.html(Path(__file__).with_name('beyond_theme.css'))")) == []
 
 
 def cached_functions(tree: ast.AST) -> list[tuple[str, str, ast.FunctionDef]]:

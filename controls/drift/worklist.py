@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -78,32 +78,8 @@ def worklist(found: Drift) -> None:
     if chosen is None and page < (filters.page() or 1):
         messages.no_such_page()
     rows = found.listed[(page - 1) * PAGE : page * PAGE]
-    texts = _texts(found, rows)
-    older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
-    conflicts = [conflict(one) for one in rows]
+    shown = _shown(found, rows, chosen)
     fingerprints = tuple(one.fingerprint for one in rows)
-    shown = pd.DataFrame(
-        {
-            "open": ["▸ Open" if name == chosen else "Open" for name in fingerprints],
-            "harm": [one.harm for one in rows],
-            "older": older,
-            "newer": newer,
-            "conflict": conflicts,
-            "state": [state_of(one, found) for one in rows],
-            "both": [_counted(one.both_injected) for one in rows],
-            "kind": [one.kind.value for one in rows],
-            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
-            "severity": [one.severity for one in rows],
-            "parts": [[dict(one.parts).get(name, 0.0) for name in glossary.SEVERITY_PARTS] for one in rows],
-            **{name: [dict(one.parts).get(name) for one in rows] for name in glossary.SEVERITY_PARTS},
-            "overlap": [one.overlap for one in rows],
-            "arose": [one.newer.created_at for one in rows],
-            "agents": [" / ".join((one.older.agent_id or MISSING, one.newer.agent_id or MISSING)) for one in rows],
-            "project": [one.project_id for one in rows],
-            "owner": [one.triage.owner or "" for one in rows],
-            "fingerprint": fingerprints,
-        }
-    ).astype({"arose": "datetime64[us, UTC]"})
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption(
             f"{counted(len(found.listed), 'alert')}{_in_disputes(found.listed)}, the most harmful first"
@@ -115,7 +91,7 @@ def worklist(found: Drift) -> None:
         if chosen is None:
             first = Step(fingerprints[0], page)
             st.button("Open the first", key="next_alert", shortcut="N", on_click=take, args=(first,))
-        told = zip(fingerprints, conflicts, older, strict=True)
+        told = zip(fingerprints, shown["conflict"], shown["older"], strict=True)
         choose_to_open(
             "choose_alert",
             "an alert",
@@ -130,44 +106,77 @@ def worklist(found: Drift) -> None:
         key=f"worklist_{page}",
         height=min(HEIGHT if chosen is None else LOW, HEAD + row * len(rows)),
         row_height=row,
-        column_config={
-            "open": st.column_config.ButtonColumn(
-                "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints, page)
-            ),
-            "state": st.column_config.TextColumn("State", width=112),
-            "harm": _bar("Harm", glossary.HARM),
-            "severity": _bar("Severity", glossary.SEVERITY),
-            "parts": st.column_config.BarChartColumn(
-                "Parts",
-                width=70,
-                y_min=0,
-                y_max=1,
-                color=DISPUTED,
-                help=glossary.SEVERITY_IN_PARTS,
-            ),
-            "kind": st.column_config.TextColumn("Kind", width=90),
-            "conflict": st.column_config.TextColumn("Conflict", width=beside, help=glossary.CONFLICT_WORDS),
-            "older": st.column_config.TextColumn("Older says", width=says),
-            "newer": st.column_config.TextColumn("Newer says", width=says),
-            "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
-            "injected": st.column_config.TextColumn("Injected", width=75, help=glossary.SIDES_INJECTED),
-            **{
-                name: st.column_config.NumberColumn(name.capitalize(), width=85, format="%.2f", help=explained)
-                for name, explained in glossary.SEVERITY_PARTS.items()
-            },
-            "overlap": st.column_config.NumberColumn("Overlap", width=75, format="%.2f", help=glossary.CLAIM_OVERLAP),
-            "arose": st.column_config.DatetimeColumn(
-                "Arose (UTC)", format="D MMM YYYY", timezone="UTC", width=105, help=glossary.AROSE
-            ),
-            "agents": st.column_config.TextColumn("Agents, older / newer", width=170),
-            "project": st.column_config.TextColumn("Project", width=100),
-            "owner": st.column_config.TextColumn("Owner", width=100),
-            "fingerprint": st.column_config.TextColumn("Fingerprint", width=120),
-        },
+        column_config=_columns(fingerprints, page, beside, says),
     )
     if pages > 1:
         key = f"pick_page_{page}"  # begins at the address's page; a value set beforehand is warned about
         st.pagination(pages, default=page, key=key, on_change=_turned, args=(key,))
+
+
+def _shown(found: Drift, rows: tuple[Listed, ...], chosen: str | None) -> pd.DataFrame:
+    """Alerts as rows of the list, of which the chosen one is marked."""
+    texts = _texts(found, rows)
+    older, newer = ([_snippet(texts, one, side) for one in rows] for side in ("older", "newer"))
+    return pd.DataFrame(
+        {
+            "open": ["▸ Open" if one.fingerprint == chosen else "Open" for one in rows],
+            "harm": [one.harm for one in rows],
+            "older": older,
+            "newer": newer,
+            "conflict": [conflict(one) for one in rows],
+            "state": [state_of(one, found) for one in rows],
+            "both": [_counted(one.both_injected) for one in rows],
+            "kind": [one.kind.value for one in rows],
+            "injected": [f"{_counted(one.older_injected)} / {_counted(one.newer_injected)}" for one in rows],
+            "severity": [one.severity for one in rows],
+            "parts": [[dict(one.parts).get(name, 0.0) for name in glossary.SEVERITY_PARTS] for one in rows],
+            **{name: [dict(one.parts).get(name) for one in rows] for name in glossary.SEVERITY_PARTS},
+            "overlap": [one.overlap for one in rows],
+            "arose": [one.newer.created_at for one in rows],
+            "agents": [" / ".join((one.older.agent_id or MISSING, one.newer.agent_id or MISSING)) for one in rows],
+            "project": [one.project_id for one in rows],
+            "owner": [one.triage.owner or "" for one in rows],
+            "fingerprint": [one.fingerprint for one in rows],
+        }
+    ).astype({"arose": "datetime64[us, UTC]"})
+
+
+def _columns(fingerprints: tuple[str, ...], page: int, beside: int, says: int) -> dict[str, Any]:
+    """Every column as it is drawn; ``beside`` and ``says`` are the widths of what conflicts and of each statement."""
+    return {
+        "open": st.column_config.ButtonColumn(
+            "", width=62, type="tertiary", key="open_alert", on_click=_clicked, args=(fingerprints, page)
+        ),
+        "state": st.column_config.TextColumn("State", width=112),
+        "harm": _bar("Harm", glossary.HARM),
+        "severity": _bar("Severity", glossary.SEVERITY),
+        "parts": st.column_config.BarChartColumn(
+            "Parts",
+            width=70,
+            y_min=0,
+            y_max=1,
+            color=DISPUTED,
+            help=glossary.SEVERITY_IN_PARTS,
+        ),
+        "kind": st.column_config.TextColumn("Kind", width=90),
+        "conflict": st.column_config.TextColumn("Conflict", width=beside, help=glossary.CONFLICT_WORDS),
+        "older": st.column_config.TextColumn("Older says", width=says),
+        "newer": st.column_config.TextColumn("Newer says", width=says),
+        "both": st.column_config.TextColumn("Both", width=52, help=glossary.GIVEN_BOTH),
+        "injected": st.column_config.TextColumn("Injected", width=75, help=glossary.SIDES_INJECTED),
+        **{
+            name: st.column_config.NumberColumn(name.capitalize(), width=85, format="%.2f", help=explained)
+            for name, explained in glossary.SEVERITY_PARTS.items()
+        },
+        "overlap": st.column_config.NumberColumn("Overlap", width=75, format="%.2f", help=glossary.CLAIM_OVERLAP),
+        "arose": st.column_config.DatetimeColumn(
+            "Arose (UTC)", format="D MMM YYYY", timezone="UTC", width=105, help=glossary.AROSE
+        ),
+        "agents": st.column_config.TextColumn("Agents, older / newer", width=170),
+        "project": st.column_config.TextColumn("Project", width=100),
+        "owner": st.column_config.TextColumn("Owner", width=100),
+        "fingerprint": st.column_config.TextColumn("Fingerprint", width=120),
+    }
 
 
 def step_to(found: Drift, one: Listed) -> Step:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    import pandas as pd
+
     from analysis.flags import Organization
     from controls.view import View
 
@@ -65,8 +67,9 @@ def ignored() -> list[str]:
     return [*knobs.ignored((FLAG, NEW, WINDOW)), *not_understood({STALE: (STALE_LABEL, _said_age())})]
 
 
-def figures(found: list[Organization], every: int, as_of: datetime) -> None:
+def figures(found: list[Organization], objects: pd.DataFrame, as_of: datetime) -> None:
     """How many flags are set, and how many of them need someone to look; of as many organizations as were read."""
+    every = int(objects["total"].max()) if len(objects) else 0
     st.markdown(f":small[:gray[as of {as_of:%H:%M:%S} UTC · read from the store with every run]]")
     cells = [cell for org in found for cell in org.cells.values()]
     shown = (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controls.loading import load
-from queries.errors import LACKING, StoreError
+from controls.partly import unless_lacking
 from queries.flags.held import HeldOn
 from queries.flags.standing import StandingChanges
 
@@ -19,11 +18,8 @@ def why_on(scope: Scope, org: str, flag: str, *, now: bool) -> dict[str, str]:
     What was set outside has no change of its own: there the flag's state and its history are shown.
     """
     history = {"target": org, "flag": flag, "changed": flag}
-    try:
-        found = load(StandingChanges(scope) if now else HeldOn(scope, flag)).frames[0]
-    except StoreError as error:
-        if error.kind not in LACKING:
-            raise
+    found = unless_lacking(StandingChanges(scope) if now else HeldOn(scope, flag))
+    if found is None:
         return history
     if now:
         found = found[(found["org_id"] == org) & (found["flag"] == flag) & (found["new"] == "on")]

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis.health.by_day import DAILY, shares_by_day
+from charts.health import TAILS
 from charts.health_days import WEEK
-from charts.look import DOWN, NEUTRAL, UP
 from controls.health.steered import steered
 from controls.health.words import colour, passage
 from controls.messages import counted, number
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from controls.health.answers import HealthAnswers
     from queries.scope import Scope
 
-INKS = {"red": DOWN, "green": UP, "off": NEUTRAL}
 NAMES = {"accepted": "accepted", "coverage": "log coverage"}
 
 
@@ -29,7 +28,7 @@ def lines(memory: HealthAnswers, scope: Scope) -> dict[str, tuple[str, pd.DataFr
     """Each measure that the store keeps by day, in the colour of its change; none that has no day."""
     compared = {each.measure.name: each for each in memory.compared}
     found = {name: shares_by_day(name, memory.earlier.frames, scope) for name in DAILY}
-    return {NAMES[name]: (INKS[colour(compared[name])], pd.DataFrame(days)) for name, days in found.items() if days}
+    return {NAMES[name]: (TAILS[colour(compared[name])], pd.DataFrame(days)) for name, days in found.items() if days}
 
 
 def marks(memory: HealthAnswers, scope: Scope) -> list[tuple[datetime, str]]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from controls.loading import load
-from queries.errors import LACKING, StoreError
+from controls.partly import unless_lacking
 from queries.flags.states import Features, flag_states
 from retrieval.pipelines import Flags
 
@@ -22,11 +21,8 @@ LITTLE = 0.3  # weights below it take most of its relevance from a memory
 
 def is_on(scope: Scope, orgs: Iterable[str]) -> dict[str, bool]:
     """Whether weighting is on in these organizations of the scope; nothing where the store cannot say."""
-    try:
-        stored = load(Features(scope, tuple(sorted(set(orgs))))).frames[0]
-    except StoreError as error:
-        if error.kind not in LACKING:
-            raise
+    stored = unless_lacking(Features(scope, tuple(sorted(set(orgs)))))
+    if stored is None:
         return {}
     told = zip(stored["org_id"], stored["features"], strict=True)
     return {org: Flags.of(flag_states(None if pd.isna(found) else found)).weighting for org, found in told}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis import overview
-from controls.loading import load
-from queries.errors import LACKING, StoreError
+from controls.partly import unless_lacking
 from queries.health.by_day import EndedOfSome
 
 if TYPE_CHECKING:
@@ -24,10 +23,5 @@ def changes(now: pd.DataFrame, before: pd.DataFrame, listed: Iterable[str], shar
     orgs, every = found.in_question(listed, scope)
     if not orgs and not every:
         return found
-    try:
-        days = load(EndedOfSome(scope.before(), orgs, every)).frames[0]
-    except StoreError as error:
-        if error.kind not in LACKING:
-            raise
-        return found
-    return found.with_dips(days, scope, every=every)
+    days = unless_lacking(EndedOfSome(scope.before(), orgs, every))
+    return found if days is None else found.with_dips(days, scope, every=every)

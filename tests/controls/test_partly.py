@@ -66,3 +66,14 @@ def test_patience_ends_and_the_rest_counts_as_slow(
 def test_nothing_in_time_is_an_error(cluster: Cluster, store_database: str) -> None:
     with application(cluster.plain_url("dash_read", store_database)), pytest.raises(StoreError, match="slow"):
         asked(slow=3.0, slower=4.0)
+
+
+def test_nothing_where_one_is_slow_but_an_error_where_that_is_no_excuse(cluster: Cluster, store_database: str) -> None:
+    quick, slow = Sleeping(SCOPE, 0.0), Sleeping(SCOPE, 3.0)
+    with application(cluster.plain_url("dash_read", store_database)):
+        found = partly.unless_lacking(quick)
+        assert found is not None
+        assert len(found) == 1
+        assert partly.unless_lacking(slow) is None
+        with pytest.raises(StoreError, match="slow"):
+            partly.ours(slow)

@@ -14,7 +14,7 @@ import pytest
 from jobs.demo.vectors import embed
 from ranking.simhash import simhash64
 from tests.jobs.conftest import NOW
-from tests.jobs.demo_log import LOG, LogRow
+from tests.jobs.demo.log import LOG, LogRow
 from tests.jobs.stores import rows
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from queries.embedded import DATABASE, start
 from settings import Settings
 from tests.jobs.command import ROOT
 from tests.jobs.conftest import filled_now
-from tests.jobs.demo_log import LOG
+from tests.jobs.demo.log import LOG
 from tests.jobs.stores import rows
 
 if TYPE_CHECKING:
