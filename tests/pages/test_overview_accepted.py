@@ -95,6 +95,23 @@ def test_the_matrix_names_who_got_worse(address: str, owner: Owner) -> None:
     assert alone["accepted"].to_dict() == {"org_03": "55 % ▼ -20 pt worse ›"}
 
 
+def below(test: AppTest) -> str:
+    """What stands below the matrix."""
+    return next(each.value for each in test.caption if each.value.startswith("A click on a cell"))
+
+
+def test_unclear_is_explained_where_it_is_shown_and_by_many_where_there_are_many(address: str, owner: Owner) -> None:
+    """Of 100 sessions 60 and then 58 were accepted in one organization, none ever in the other."""
+    plant(owner, "org_a", (60, 100), (58, 100))
+    sample.add_organization(owner, "org_b")
+    with application(address) as test:
+        assert "≈ where it is unclear: among so many organizations it may be chance" in below(test.run())
+    with application(address, org="org_a") as test:
+        assert "≈ where it is unclear: too few sessions to tell it from chance. Drift" in below(test.run())
+    with application(address, org="org_b") as test:
+        assert "Accepted: against the window before. Drift" in below(test.run())
+
+
 def serve(owner: Owner, org: str) -> None:
     """A block and a diagnosis of every session: measures of Health that Overview does not ask for."""
     for days_ago in (40, 5):
