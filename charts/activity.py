@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import plotly.graph_objects as go
 
-from charts.look import FAINT, NEUTRAL, UP, finish
+from charts.look import FAINT, LINE, LONGEST_LINE, NEUTRAL, UP, finish
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -52,24 +52,27 @@ def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime, *, es
         },
     )
     measured, moved = int(each["measured"].sum()), int(each["moved"].sum())
-    finish(figure, _finding(moved, measured, "≈ " if estimated else ""), HEIGHT)
-    figure.layout.margin.t, figure.layout.title.y = ABOVE, TITLE
+    lines = _finding(moved, measured, "≈ " if estimated else "")
+    finish(figure, "<br>".join(lines), HEIGHT)
+    more = LINE * (len(lines) - 1)
+    figure.layout.margin.t, figure.layout.title.y = ABOVE + more, TITLE - more / (2 * HEIGHT)  # held by its middle
     return figure
 
 
-def _finding(moved: int, measured: int, about: str) -> str:
-    """In two lines: a window of 900 px cuts a longer one off."""
+def _finding(moved: int, measured: int, about: str) -> tuple[str, ...]:
+    """In two lines where one is too long for a window of 900 px."""
     if not measured:
-        return NOT_MEASURED
-    return (
-        f"Feedback changed the top 5 in {about}{100 * moved / measured:.3g} %<br>"
-        f"of retrievals: {about}{moved:,} of {measured:,} comparable"
+        return (NOT_MEASURED,)
+    told = (
+        f"Feedback changed the top 5 in {about}{100 * moved / measured:.3g} %",
+        f"of retrievals: {about}{moved:,} of {measured:,} comparable",
     )
+    return told if len(" ".join(told)) > LONGEST_LINE else (" ".join(told),)
 
 
 HALF_DAY = pd.Timedelta(hours=12)
 BAR_WIDTH = 0.75 * 24 * 3600 * 1000  # plotly counts days in milliseconds
 FEW_DAYS = 10
 FEW_RETRIEVALS = 4
-HEIGHT, ABOVE, TITLE = 290, 86, 0.93  # room for a title of two lines, and the legend below it
+HEIGHT, ABOVE, TITLE = 290, 66, 0.96  # room for a title of one line, and the legend below it
 NOT_MEASURED = "No retrieval in this window can say what feedback changed"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish
+from charts.look import DEGRADED, DOWN, LINE, LONGEST_LINE, NEUTRAL, UP, finish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW = 30  # pixels
-LONGEST_LINE = 62  # letters of a title that a window of 900 pixels shows
-LINE = 20  # pixels from one line of the title to the next
 # band: colour, marker, the wash behind it
 LOOKS = {
     "good": (UP, "circle", "rgba(27, 127, 121, 0.12)"),

@@ -17,6 +17,10 @@ DEGRADED = "#B7860B"
 NEUTRAL = "#7B909A"  # like the four above at least 3 : 1 against both themes' backgrounds
 # Plotly's own are American: the day stands first here, and hours and months keep theirs.
 DAYS = [{"dtickrange": [86_400_000, "M1"], "value": "%-d %b\n%Y"}]
+# Plotly breaks no title and cuts what is beyond the picture, which is 544 pixels wide in a window of 900. In so many
+# letters the widest titles of Health measured 522, in bold: the rest is for a scroll bar.
+LONGEST_LINE = 76
+LINE = 20  # pixels from one line of a title to the next
 FAINT = "rgba(143, 163, 173, 0.35)"  # for what does not count, and for what lies behind
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     Scores = npt.NDArray[np.float64]
 
-FALSE = 0.05  # of the changes that are told, as many may be chance on average
+FALSE = 0.05  # of the changes that are told in a family, as many may be chance on average
+BY_ITSELF = "accepted"  # the measure that is a family of its own
 FARTHEST = 40.0  # standard errors: beyond them a chance is nought in double precision
 HALVINGS = 50
 
@@ -33,16 +34,31 @@ HALVINGS = 50
 def compare_each(
     now: Mapping[str, Mapping[str, float]], before: Mapping[str, Mapping[str, float]], shares: Shares = WHOLE
 ) -> dict[str, tuple[Compared, ...]]:
-    """Every measure of every organization; of the changes told from chance, those that also hold among so many."""
-    found = {org: compare(counts, before.get(org, {}), shares) for org, counts in now.items()}
-    tested = [each.seen for compared in found.values() for each in compared if each.seen is not None]
-    chances = iter(adjusted(by_chance(tested)))  # in the order of the tests
+    """Every measure of every organization; of the changes told from chance, those that also hold among so many.
 
-    def held(each: Compared) -> Compared:
-        is_chance = each.seen is not None and next(chances) > FALSE
+    Sessions accepted are adjusted by themselves: what else is asked beside them cannot change who is marked, here or
+    where they alone are asked for. Everything else together is the other family.
+    """
+    found = {org: compare(counts, before.get(org, {}), shares) for org, counts in now.items()}
+    tested = {
+        (org, each.measure.name): each.seen
+        for org, compared in found.items()
+        for each in compared
+        if each.seen is not None
+    }
+    own = {key: seen for key, seen in tested.items() if key[1] == BY_ITSELF}
+    rest = {key: seen for key, seen in tested.items() if key not in own}
+    chances = {
+        key: chance
+        for family in (own, rest)
+        for key, chance in zip(family, adjusted(by_chance(list(family.values()))), strict=True)
+    }
+
+    def held(org: str, each: Compared) -> Compared:
+        is_chance = chances.get((org, each.measure.name), 0.0) > FALSE
         return replace(each, meaning="chance") if is_chance and each.meaning != "same" else each
 
-    return {org: tuple(map(held, compared)) for org, compared in found.items()}
+    return {org: tuple(held(org, each) for each in compared) for org, compared in found.items()}
 
 
 def by_chance(seen: Sequence[tuple[Seen, Seen]] | npt.NDArray[np.int64]) -> Scores:

@@ -146,7 +146,7 @@ def _predicted_and_realised(view: View, entry: dict[str, Any], predicted: Mappin
     if came is not None and came.retrievals:
         obeyed = messages.percent(came.obeyed, came.retrievals)
         st.caption(f"{obeyed} of the retrievals since were logged under the new state.")
-        _outcomes(entry)
+        _outcomes(entry, view.scope)
     elif came is not None and entry["next_at"] is None:
         st.caption("Collecting data: no retrieval that can be replayed was logged since the change.")
     elif came is not None:
@@ -155,10 +155,10 @@ def _predicted_and_realised(view: View, entry: dict[str, Any], predicted: Mappin
         )
 
 
-def _outcomes(entry: dict[str, Any]) -> None:
+def _outcomes(entry: dict[str, Any], scope: Scope) -> None:
     """The way to what sessions did, where What-if has a before and an after."""
     next_at = None if entry["next_at"] is None else entry["next_at"].to_pydatetime()
-    if said := outcomes_address(entry, entry["changed_at"].to_pydatetime(), next_at):
+    if said := outcomes_address(entry, entry["changed_at"].to_pydatetime(), next_at, scope):
         st.page_link(
             "what_if.py", label="What sessions did since, against before", icon=":material/compare_arrows:",
             query_params=said,

@@ -5,20 +5,29 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from controls.scope import DEFAULT_WINDOW, LONGEST_WINDOW
+from analysis.replay.outcomes import LOOKED_BACK
+from controls.scope import LONGEST_WINDOW, scope_address
 from queries.flags.registry import NAMES, as_state, known_flag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from queries.scope import Scope
+
+DAY = timedelta(days=1)
+WINDOW = ("window", "from", "to")  # what an address says of it
 EARLIER = timedelta(days=30)  # before the change, for something to compare with
-USUAL = timedelta(days=int(DEFAULT_WINDOW.removesuffix("d")) - 1)
+# What-if looks back from a window's end by itself; with so many days before the change in it, that is enough.
+REACHED = LOOKED_BACK - EARLIER / 2
 
 
-def outcomes_address(entry: Mapping[str, object], changed_at: datetime, next_at: datetime | None) -> dict[str, str]:
+def outcomes_address(
+    entry: Mapping[str, object], changed_at: datetime, next_at: datetime | None, scope: Scope
+) -> dict[str, str]:
     """The organization's outcomes in a window that holds the change and not the next one; empty where none can.
 
-    A change that left the ranking as it was has no before and after.
+    It is the window of ``scope`` where What-if reaches the change from its end: whoever goes on from there finds every
+    page as it was. A change that left the ranking as it was has no before and after.
     """
     flag = str(entry["flag"])
     if flag not in NAMES:
@@ -29,10 +38,13 @@ def outcomes_address(entry: Mapping[str, object], changed_at: datetime, next_at:
     today, day = datetime.now(UTC).date(), changed_at.date()
     if next_at is not None and next_at.date() <= day:
         return {}  # a window has whole days
-    last = today if next_at is None else next_at.date() - timedelta(days=1)
+    last = today if next_at is None else next_at.date() - DAY
     told = {"org": str(entry["org_id"]), "show": "outcomes"}
-    if last == today and today - day <= USUAL:
-        return told
+    if last - day < REACHED:
+        if scope.until.date() - DAY == last and scope.until - scope.since <= LOOKED_BACK:
+            return told | {name: value for name, value in scope_address().items() if name in WINDOW}
+        if last == today:
+            return told
     first = max(day - EARLIER, last - LONGEST_WINDOW)
     window = {"window": "custom", "from": first.isoformat(), "to": last.isoformat()}
     return told | window if first < day else {}

@@ -244,8 +244,9 @@ NEW_TEXTS = "Of those read, how many were new or changed since they were last fi
 SET_APART = "Observations that the pass left out because their weight is no number."
 LOST_BY = "The processes that lost most, by the name each was given or its process id; three at most."
 AMONG_MANY = (
-    "Adjusted for the number of organizations and measures: of the changes marked here, at most 5 % are chance on "
-    "average (Benjamini–Hochberg). One opened by itself is held against its own 95 % interval alone."
+    "Sessions accepted are adjusted for the number of organizations, as on Overview; all other measures together, for "
+    "that of organizations and measures: of the changes marked in either, at most 5 % are chance on average "
+    "(Benjamini–Hochberg). One opened by itself is held against its own 95 % interval alone."
 )
 
 

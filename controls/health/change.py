@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.health.advice import only_lost, todo
 from analysis.health.change import SERVICES, worst_first
+from analysis.replay.outcomes import LOOKED_BACK
 from controls.flags.why import why_on
 from controls.health import advice, whose
 from controls.health.advice import Advice
@@ -51,6 +52,8 @@ WAYS: dict[str, Way] = {
     "lost": ("health.py", "Who writes the log", {"part": "runs"}),
 }
 BY_FLAG: Way = ("what_if.py", "Did the flag cause it?", {"show": "outcomes"})
+# where sessions accepted are not worse, there is nothing yet to be the cause of
+OF_FLAG: Way = ("what_if.py", "Did the flag change how sessions end?", {"show": "outcomes"})
 OFF = "Weighting is off here: since when, and why"
 
 
@@ -64,20 +67,22 @@ def sentence(memory: HealthAnswers, scope: Scope) -> None:
         if memory.earlier.frames:
             other = "else " if failed else ""
             st.caption(f"Nothing {other}was stored or logged in {period}, so no change can be told.")
+        _ways([*_steered(memory, scope), *_around_switch(memory, scope).values()])
         return
     worse, unsure = worst_first(memory.compared), [each for each in memory.compared if each.unsure][:NAMED]
+    by_flag = _around_switch(memory, scope)
+    # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
+    ways = _known(memory) | (by_flag or _unweighted(scope))
+    steered = [*_steered(memory, scope), *by_flag.values()]
     back, open_ = _longer(memory, scope), _untold(memory.compared)
     if not worse:
         single = whose.got_worse(memory, scope)
         st.markdown(f"{_no_worse(memory.compared, unsure, period, single)}{_also(memory.compared, unsure)}{open_}")
         _unread(memory, period)
-        _ways([*back, *_steered(memory, scope), *_led(unsure, _known(memory) | _unweighted(scope))])
+        _ways([*back, *steered, *_led(unsure, ways)])
         return
     st.markdown(f"{_worse(memory, worse, unsure, period)}{open_}")
     _unread(memory, period)
-    steered = _steered(memory, scope)
-    # feedback that was switched off leaves Feedback Impact nothing to compare; What-if compares around the switch
-    ways = _known(memory) | ({"accepted": BY_FLAG} if steered and scope.org is not None else _unweighted(scope))
     # what is too few to tell in these days may be told in more
     _ways(
         [
@@ -169,21 +174,33 @@ def _unweighted(scope: Scope) -> dict[str, Way]:
     return {"accepted": ("feature_flags.py", OFF, why_on(scope, scope.org, WEIGHTING_OFF, now=True))}
 
 
+def _around_switch(memory: HealthAnswers, scope: Scope) -> dict[str, Way]:
+    """What-if instead of Feedback Impact, where one organization's flag was turned in the days that it looks back on.
+
+    Also where sessions did not get worse, are too few or have no window before: it compares around the switch.
+    """
+    found, looked_back = steered(memory, scope), min(scope.since, scope.until - LOOKED_BACK)
+    if scope.org is None or found is None or all(each.at <= looked_back for each in found.named):
+        return {}
+    fell = any(each.measure.name == "accepted" for each in worst_first(memory.compared))
+    return {"accepted": BY_FLAG if fell else OF_FLAG}
+
+
 def _is_off(scope: Scope) -> bool:
     return scope.org is not None and not is_on(scope, [scope.org]).get(scope.org, True)
 
 
 def _led(told: list[Compared], ways: dict[str, Way]) -> list[Way]:
-    """Where what was told leads, each place once."""
-    return list({ways[each.measure.name][:2]: ways[each.measure.name] for each in told}.values())
+    """Where what was told leads."""
+    return [ways[each.measure.name] for each in told]
 
 
 def _ways(ways: list[Way]) -> None:
-    """Links to where to look; a flag that someone turned in either window comes first: often that is the reason."""
+    """Links to where to look, each once; a flag that was turned in either window is first: often that is the reason."""
     if not ways:
         return
     with st.container(horizontal=True, gap="small"):
-        for place, (page, label, said) in enumerate(ways):
+        for place, (page, label, said) in enumerate({way[:2]: way for way in ways}.values()):
             st.button(
                 label, key=f"way_{place}", type="tertiary", icon=":material/arrow_forward:", on_click=go, args=(page,),
                 kwargs=said,

@@ -18,7 +18,7 @@ from queries.flags.standing import StandingChanges
 from retrieval.pipelines import BOOST_ON, WEIGHTING_OFF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -46,13 +46,24 @@ CHOSEN = {
 PER, PER_MILLE = 100, 1_000
 OPENS = " ›"  # a cell that is a button looks like text
 ROOM = 30 * " "  # on either side: a button of a table is as wide as its words, and so the whole cell is one
-EXPLAINED = (
-    "A click on a cell with a › opens the page behind it; more columns stand to the right. Accepted: "
-    "against the window before, ≈ where it is unclear: among so many organizations it may be chance, (dip) where it is "
-    "better only than one bad week. Drift: alerts nobody has looked at, then all per 1 000 observations (‰) but for "
-    "those dismissed: false positives, and where both hold. Set outside: a flag that other software set and the audit "
-    "does not know. Outcomes: accepted / rework / rejected, in percent."
-)
+# What stands in a cell of accepted sessions, and what it means there; adjusted for many only where there are many.
+UNCLEAR = {
+    True: ", ≈ where it is unclear: among so many organizations it may be chance",
+    False: ", ≈ where it is unclear: too few sessions to tell it from chance",
+}
+AGAINST_A_DIP = f",{SHORT_DIP} where it is better only than one bad week"
+
+
+def explained(accepted: Sequence[str], every: int) -> str:
+    """What the cells mean, ``accepted`` being those of that column; a sign that none of them has is not explained."""
+    unclear = UNCLEAR[every > 1] if any("≈" in cell for cell in accepted) else ""
+    dip = AGAINST_A_DIP if any(SHORT_DIP in cell for cell in accepted) else ""
+    return (
+        "A click on a cell with a › opens the page behind it; more columns stand to the right. Accepted: "
+        f"against the window before{unclear}{dip}. Drift: alerts nobody has looked at, then all per 1 000 observations "
+        "(‰) but for those dismissed: false positives, and where both hold. Set outside: a flag that other software "
+        "set and the audit does not know. Outcomes: accepted / rework / rejected, in percent."
+    )
 
 
 def columns(orgs: Iterable[str]) -> dict[str, Any]:

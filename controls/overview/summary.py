@@ -153,7 +153,7 @@ def table(shown: pd.DataFrame, every: int) -> None:
             "id": st.column_config.TextColumn("Id", width=90),
         },
     )
-    st.caption(matrix.EXPLAINED)
+    st.caption(matrix.explained(list(shown["accepted"]), every))
 
 
 def listed(overview: pd.DataFrame) -> pd.DataFrame:

@@ -104,6 +104,7 @@ def test_each_organization_has_its_own_and_one_question_is_asked_for_all(
             "org_b": "100 % ▲ +53 pt better ›",
             "org_c": "90 % = ›",
         }
+        assert any("window before, (dip) where it is better only than" in each.value for each in test.caption)
         assert figure(test, "Accepted")[1:] == ("+23 pt better", GREEN)
         assert not test.exception
     assert [(each.orgs, each.every) for each in asked] == [(("org_a", "org_b"), True)]

@@ -138,18 +138,41 @@ class TestARevert:
 
 
 class TestWhatSessionsDidSince:
-    """A link to What-if's outcomes, whose window holds the change; What-if looks 90 days back from its end."""
+    """A link to What-if's outcomes; What-if looks 90 days back from the window's end."""
 
-    def ways(self, address: str, change: str) -> list[dict[str, str]]:
-        with application(address, change=change, window="7d") as test:
+    def ways(self, address: str, change: str, **window: str) -> list[dict[str, str]]:
+        with application(address, change=change, **(window or {"window": "7d"})) as test:
             opened(test)
         links = [each.proto for each in test.get("page_link") if each.proto.label.startswith("What sessions did")]
         assert {each.page for each in links} <= {"what_if"}
         return [dict(parse_qsl(each.query_string)) for each in links]
 
-    def test_a_change_of_this_month_has_the_usual_window(self, address: str, owner: Owner) -> None:
-        change = changed(owner, None, "20 hours")
-        assert self.ways(address, change) == [{"org": "org_a", "show": "outcomes"}]
+    @pytest.mark.parametrize("ago", ["20 hours", "41 days", "74 days"])
+    def test_the_operators_own_window_stays_where_what_if_reaches_the_switch(
+        self, address: str, owner: Owner, ago: str
+    ) -> None:
+        """Whoever goes on to Health from there compares what was compared before."""
+        change = changed(owner, None, ago)
+        told = {"org": "org_a", "show": "outcomes"}
+        assert self.ways(address, change) == [told | {"window": "7d"}]
+        since = {"from": f"{datetime.now(UTC) - timedelta(days=44):%Y-%m-%d}"}
+        own = {"window": "custom", **since, "to": f"{datetime.now(UTC):%Y-%m-%d}"}
+        assert self.ways(address, change, **own) == [told | own]
+
+    def test_of_a_window_that_ended_earlier_the_usual_one_says_what_came_since(
+        self, address: str, owner: Owner
+    ) -> None:
+        past = {"from": f"{datetime.now(UTC) - timedelta(days=60):%Y-%m-%d}"}
+        past["to"] = f"{datetime.now(UTC) - timedelta(days=30):%Y-%m-%d}"
+        change = changed(owner, None, "41 days")
+        assert self.ways(address, change, window="custom", **past) == [{"org": "org_a", "show": "outcomes"}]
+
+    def test_a_change_with_too_few_days_before_it_has_a_window_of_its_own(self, address: str, owner: Owner) -> None:
+        """Of the 90 days that What-if looks back 14 would lie before it."""
+        change = changed(owner, None, "76 days")
+        first, last = datetime.now(UTC) - timedelta(days=106), datetime.now(UTC)
+        (way,) = self.ways(address, change)
+        assert (way["window"], way["from"], way["to"]) == ("custom", f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}")
 
     def test_a_change_that_no_longer_holds_has_the_days_it_held(self, address: str, owner: Owner) -> None:
         """The next one would be a second switch, around which nothing can be compared."""

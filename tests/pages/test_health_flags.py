@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from controls.health.change import OFF
+from controls.health.change import BY_FLAG, OF_FLAG, OFF
 from tests import sample
 from tests.health_store import NOW
 from tests.pages.health_page import days, health
@@ -190,3 +190,44 @@ def test_one_change_of_a_flag_that_is_not_known_any_more_is_one_change(address: 
     with health(address, org="org_a", window="7d") as test:
         told = [button.label for button in test.button if "of flags in these days" in button.label]
     assert told == ["1 change of flags in these days"]
+
+
+def asked(address: str, **said: str) -> list[str]:
+    """What the links to What-if ask, with what leads elsewhere with the sessions."""
+    with health(address, **said) as test:
+        assert not test.exception
+        known = (BY_FLAG[1], OF_FLAG[1], "How sessions ended")
+        return [button.label for button in test.button if button.label in known]
+
+
+def test_a_flag_that_was_turned_is_asked_after_also_where_nothing_got_worse(address: str, owner: Owner) -> None:
+    """60 of 100 sessions became 90 of 100, 90 of 155, 90 of 255: only the last may be an effect of something."""
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 40, 60, 40)
+    turn_flag(owner, "absent", "true", days_ago=33)
+    for days_ago, accepted, rework, expected in ((5, 90, 10, OF_FLAG), (4, 0, 55, OF_FLAG), (3, 0, 100, BY_FLAG)):
+        add_sessions(owner, days_ago, accepted, rework)
+        assert asked(address, org="org_a") == [expected[1]]
+    assert asked(address, org="org_a", window="7d") == []
+    assert asked(address) == ["How sessions ended"]
+
+
+def test_a_flag_is_asked_after_where_nothing_was_before_to_compare_with(address: str, owner: Owner) -> None:
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=9)
+    with health(address, org="org_a") as test:
+        assert any(each.value.startswith("Nothing was stored or logged in") for each in test.caption)
+        labels = [button.label for button in test.button]
+        assert f"Since {NOW - 9 * DAY:%-d %b}: weighting off" in labels
+        next(button for button in test.button if button.label == OF_FLAG[1]).click().run()
+        assert param(test, "show") == "outcomes"
+
+
+def test_a_switch_that_what_if_does_not_reach_is_not_asked_after_there(address: str, owner: Owner) -> None:
+    """Of 90 days the window before begins 180 days ago, and What-if looks back 90."""
+    sample.add_organization(owner, "org_a")
+    add_sessions(owner, 140, 90, 10)
+    add_sessions(owner, 5, 50, 50)
+    turn_flag(owner, "absent", "true", days_ago=100)
+    assert asked(address, org="org_a", window="90d") == ["How sessions ended"]

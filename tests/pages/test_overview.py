@@ -127,7 +127,7 @@ def test_the_chart_says_its_finding_and_adds_up(address: str) -> None:
     with application(address) as test:
         test.run()
     spec = json.loads(test.get("plotly_chart")[0].proto.spec)
-    assert spec["layout"]["title"]["text"] == "Feedback changed the top 5 in 25 %<br>of retrievals: 1 of 4 comparable"
+    assert spec["layout"]["title"]["text"] == "Feedback changed the top 5 in 25 % of retrievals: 1 of 4 comparable"
     bars = {trace["name"]: sum(values(trace["y"])) for trace in spec["data"]}
     assert bars == {"changed": 1, "kept": 3, "weighting off or incomplete": 2}
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from streamlit.proto.Metric_pb2 import Metric
 
 from tests import sample
+from tests.health_store import NOW
 from tests.pages.application import application
-from tests.pages.health_page import health
+from tests.pages.health_page import health, table
 from tests.pages.overview_page import matrix
 from tests.pages.test_health_fleet import add_sessions
 
@@ -91,3 +93,53 @@ def test_the_matrix_names_who_got_worse(address: str, owner: Owner) -> None:
     with application(address, org="org_03") as test:
         alone = matrix(test.run())
     assert alone["accepted"].to_dict() == {"org_03": "55 % ▼ -20 pt worse ›"}
+
+
+def below(test: AppTest) -> str:
+    """What stands below the matrix."""
+    return next(each.value for each in test.caption if each.value.startswith("A click on a cell"))
+
+
+def test_unclear_is_explained_where_it_is_shown_and_by_many_where_there_are_many(address: str, owner: Owner) -> None:
+    """Of 100 sessions 60 and then 58 were accepted in one organization, none ever in the other."""
+    plant(owner, "org_a", (60, 100), (58, 100))
+    sample.add_organization(owner, "org_b")
+    with application(address) as test:
+        assert "≈ where it is unclear: among so many organizations it may be chance" in below(test.run())
+    with application(address, org="org_a") as test:
+        assert "≈ where it is unclear: too few sessions to tell it from chance. Drift" in below(test.run())
+    with application(address, org="org_b") as test:
+        assert "Accepted: against the window before. Drift" in below(test.run())
+
+
+def serve(owner: Owner, org: str) -> None:
+    """A block and a diagnosis of every session: measures of Health that Overview does not ask for."""
+    for days_ago in (40, 5):
+        owner.execute(
+            """insert into context_injection_logs (org_id, retrieval_id, session_id, project_id, token_budget,
+                 tokens_used, candidates, observation_ids, created_at)
+               select org_id, gen_random_uuid(), id, project_id, 500, 100, 4, '{}', %(at)s
+                 from sessions where org_id = %(org)s and created_at = %(at)s""",
+            {"org": org, "at": NOW - timedelta(days=days_ago)},
+        )
+    owner.execute(
+        """insert into session_diagnostics (org_id, session_id, outcome, helpful_observation_ids,
+             misleading_observation_ids, created_at)
+           select org_id, id, outcome, '{}', '{}', created_at from sessions where org_id = %s""",
+        (org,),
+    )
+
+
+def test_health_marks_whom_overview_marks_whatever_else_it_asks(address: str, owner: Owner) -> None:
+    """Of one 45 of 60 sessions became 32, which holds among three organizations, not among their measures."""
+    for org, accepted in (("org_a", 32), ("org_b", 45), ("org_c", 44)):
+        plant(owner, org, (45, 60), (accepted, 60))
+        serve(owner, org)
+    with application(address) as test:
+        cells = matrix(test.run())["accepted"]
+    assert dict(cells[cells.str.contains("worse")]) == {"org_a": "53.3 % ▼ -22 pt worse ›"}
+    with health(address) as test:
+        worse = table(test, "organizations").set_index("id")["worse"]
+        lines = [line.value for line in test.text if "▼" in line.value]
+    assert dict(worse[worse.str.contains("accepted")]) == {"org_a": "Sessions accepted 75 % → 53.3 %"}
+    assert [line.partition(" ·")[0] for line in lines] == ["ORG_A ▼ worse: sessions accepted 75 % → 53.3 %"]

@@ -116,6 +116,30 @@ class TestFleet:
         before: Counts = {"a": {"accepted": 80, "judged": 100}, "b": {"accepted": 51, "judged": 100}}
         assert marks(now, before) == [("a", "accepted")]
 
+    def test_sessions_accepted_mean_the_same_whatever_else_is_asked(self) -> None:
+        """Half of the organizations fell, each further than the one before: some hold among so many and some do not."""
+        draw = np.random.default_rng(19)
+        now, before = a_week(draw), a_week(draw)
+        for number in range(0, ORGANIZATIONS, 2):
+            now[f"org_{number}"] |= {"accepted": 42 - number // 2, "judged": 60}
+            before[f"org_{number}"] |= {"accepted": 42, "judged": 60}
+
+        def told(now: Counts, before: Counts) -> dict[str, str]:
+            found = compare_each(now, before)
+            return {
+                org: next(each.meaning for each in told if each.measure.name == "accepted")
+                for org, told in found.items()
+            }
+
+        alone = told(
+            *(
+                {org: {name: counts[name] for name in ("accepted", "judged")} for org, counts in week.items()}
+                for week in (now, before)
+            )
+        )
+        assert {"worse", "chance"} <= set(alone.values())
+        assert told(now, before) == alone
+
     def test_what_stayed_the_same_is_not_called_unclear(self) -> None:
         counts: Counts = {org: {"accepted": 50, "judged": 100} for org in ("a", "b")}
         told = {each.meaning for org in compare_each(counts, counts).values() for each in org if each.seen is not None}
