@@ -16,7 +16,7 @@ from controls.address import say
 from controls.loading import load
 from queries.errors import NO_STORE, StoreError
 from queries.organizations import Organizations, Projects
-from queries.scope import Scope, is_storable, isolated
+from queries.scope import Scope, is_storable, with_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,7 +52,8 @@ def choose_scope(principal: Principal, *, in_window: bool = True) -> Scope | Non
         inside = Scope.of_days(principal.reach, first, last, org)
         names = _names(load(Projects(inside)).frames[0])
         project = _choice("Project", names, name="project", everything="All projects")
-        scope = Scope.of_days(principal.reach, first, last, org, project).named(organizations[org])
+        scope = Scope.of_days(principal.reach, first, last, org, project)
+        scope = scope.named(organizations[org], names.get(project or ALL))
     st.session_state[DRAWN] = True
     return scope
 
@@ -185,7 +186,7 @@ def _with_figures(day: date, today: date) -> date:
 
 def _choice(label: str, names: dict[str, str], *, name: str, everything: str) -> str | None:
     labels = {ALL: everything}
-    labels |= {id_: f"{isolated(text)} · {isolated(id_)}" if text != id_ else id_ for id_, text in names.items()}
+    labels |= {id_: with_id(text, id_) for id_, text in names.items()}
     chosen = _valid(name, labels)
     if chosen is None:
         messages.unknown_in_link(f"Unknown {label.lower()}")
