@@ -1,4 +1,4 @@
-"""Facts by name, as text, in two columns beside each other."""
+"""Facts by name, as text, in two columns beside each other where there is room."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def in_two_columns(what: str, facts: Mapping[str, Any], width: int) -> None:
     """The first half on the left; ``what`` a name stands for heads its column, and what is missing is a dash."""
     rows = [(name, MISSING if value is None or pd.isna(value) else str(value)) for name, value in facts.items()]
     half = (len(rows) + 1) // 2
-    for column, part in zip(st.columns(2), (rows[:half], rows[half:]), strict=True):
+    with st.container(key=f"facts_{what}"):  # one below the other where a window is narrow: contrast.css
+        columns = st.columns(2)
+    for column, part in zip(columns, (rows[:half], rows[half:]), strict=True):
         column.dataframe(
             pd.DataFrame(part, columns=[what, "value"]),
             hide_index=True,

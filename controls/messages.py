@@ -193,12 +193,12 @@ def nothing_called_that(among: str | None, *, alerts: bool) -> None:
     ``among`` is where titles, queries and, where they can be read, ``alerts`` were looked for, None where the whole id
     was.
     """
-    here = "" if among is None else f", and no title or query among the newest of {among} holds it"
-    here += ", nor an alert among its most severe" if among is not None and alerts else ""
+    severe = ", nor among its most severe alerts" if alerts else ""
+    start = "" if among is None else f"Not among the newest titles and queries of {among}{severe}. "
     st.info(
-        f"Nothing that you may see has this id or name{here}: organizations, projects, titles and queries are found by "
-        "a part of it, alerts by words of what contradicts each other, observations, retrievals and alerts by their "
-        "whole id; agents and sessions are not looked for.",
+        f"{start}Nothing that you may see has this id or name: organizations, projects, titles and queries are found "
+        "by a part of it, alerts by words of what contradicts each other, observations, retrievals and alerts by "
+        "their whole id; agents and sessions are not looked for.",
         icon=":material/search_off:",
     )
 

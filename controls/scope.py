@@ -16,7 +16,7 @@ from controls.address import say
 from controls.loading import load
 from queries.errors import NO_STORE, StoreError
 from queries.organizations import Organizations, Projects
-from queries.scope import Scope, is_storable, isolated
+from queries.scope import Scope, is_storable, with_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,7 +52,8 @@ def choose_scope(principal: Principal, *, in_window: bool = True) -> Scope | Non
         inside = Scope.of_days(principal.reach, first, last, org)
         names = _names(load(Projects(inside)).frames[0])
         project = _choice("Project", names, name="project", everything="All projects")
-        scope = Scope.of_days(principal.reach, first, last, org, project).named(organizations[org])
+        scope = Scope.of_days(principal.reach, first, last, org, project)
+        scope = scope.named(organizations[org], names.get(project or ALL))
     st.session_state[DRAWN] = True
     return scope
 
@@ -114,11 +115,13 @@ def _window(today: date, *, shown: bool) -> tuple[date, date]:
             _show("window", window, draw, start="default")
         if window != "custom":
             return today - timedelta(days=int(window.removesuffix("d")) - 1), today
-        month = today - timedelta(days=29)
-        first, last = sorted((_day("From", "from", month, today, shown), _day("To", "to", today, today, shown)))
-        if shown and last - first > LONGEST_WINDOW:
-            st.caption(f"A window covers {MOST_DAYS} days at most; showing the last {MOST_DAYS}.")
-        return _at_most(first, last)
+        asked, window_shown = _asked_and_shown(today)
+        if shown:
+            for label, day in zip(DAYS, window_shown, strict=True):
+                _day(label, day, today)
+            if window_shown[0] > _with_figures(asked[0], today):
+                st.caption(f"A window covers {MOST_DAYS} days at most; showing the last {MOST_DAYS}.")
+        return window_shown
 
 
 def _said_day(name: str) -> date | None:
@@ -141,24 +144,27 @@ def _read_day(name: str) -> date | None:
     return _said_day(name) if is_custom() and not alone else None
 
 
-def _day(label: str, name: str, default: date, today: date, shown: bool) -> date:  # noqa: FBT001 - as above
-    chosen = _with_figures(_read_day(name) or default, today)
+def _day(label: str, day: date, today: date) -> None:
+    name = DAYS[label]
 
     def draw(**start: Any) -> Any:  # noqa: ANN401 - Streamlit's own arguments and answer
         return st.date_input(
             label, key=f"pick_{name}", min_value=EARLIEST, max_value=today, on_change=_picked, args=(name,), **start
         )
 
-    if not shown:
-        return chosen
-    _show(name, chosen, draw, start="value")
-    return chosen
+    _show(name, day, draw, start="value")
+
+
+def _asked_and_shown(today: date) -> tuple[tuple[date, date], tuple[date, date]]:
+    """The first and the last day that the address asks for, in whichever order, and those that can be shown of them."""
+    month = today - timedelta(days=29)
+    first, last = sorted((_read_day("from") or month, _read_day("to") or today))
+    return (first, last), _at_most(_with_figures(first, today), _with_figures(last, today))
 
 
 def _tell_shown_instead(today: date) -> None:
     """Where the address asks for more days than can be shown, tell which are shown instead."""
-    month = today - timedelta(days=29)
-    first, last = sorted((_read_day("from") or month, _read_day("to") or today))
+    (first, last), shown = _asked_and_shown(today)
     past, future = first < EARLIEST, last > today
     if past or future:
         outside = f"before {EARLIEST.year}{' and after today' if future else ''}" if past else "after today"
@@ -167,7 +173,6 @@ def _tell_shown_instead(today: date) -> None:
         why = f"has more than {MOST_DAYS} days"
     else:
         return
-    shown = _at_most(_with_figures(first, today), _with_figures(last, today))
     messages.shown_instead((first, last), shown, why)
 
 
@@ -181,7 +186,7 @@ def _with_figures(day: date, today: date) -> date:
 
 def _choice(label: str, names: dict[str, str], *, name: str, everything: str) -> str | None:
     labels = {ALL: everything}
-    labels |= {id_: f"{isolated(text)} · {isolated(id_)}" if text != id_ else id_ for id_, text in names.items()}
+    labels |= {id_: with_id(text, id_) for id_, text in names.items()}
     chosen = _valid(name, labels)
     if chosen is None:
         messages.unknown_in_link(f"Unknown {label.lower()}")
@@ -232,9 +237,12 @@ def _write(name: str, value: str | None) -> None:
     if name in ("from", "to") and not is_custom():
         return  # a day typed in and left behind by choosing another window
     dropped = ("project",) if name == "org" else ("from", "to") if name == "window" and value != "custom" else ()
-    first = st.session_state.get("pick_from") if name == "to" else None
-    both = {"from": first.isoformat()} if isinstance(first, date) else {}
+    both: dict[str, str] = {}
     if name in ("from", "to"):
+        other = "from" if name == "to" else "to"
+        day = st.session_state.get(f"pick_{other}")
+        if isinstance(day, date) and (other == "from" or other in st.query_params):  # a silent last day is today
+            both[other] = day.isoformat()
         both["window"] = "custom"
     silent = value in (None, ALL) or (name == "window" and value == DEFAULT_WINDOW)
     say(**dict.fromkeys(dropped), **both, **{name: None if silent else value})

@@ -56,8 +56,13 @@ def _found(
 
 def _recent(scope: Scope, newest: Select[Any], table: FromClause, bound: int) -> LateralFromClause:
     """The first rows of each organization, by one short walk down the index whose order ``newest`` has."""
-    theirs = newest.where(table.c.org_id == schema.organizations.c.id, scope.reach.where(table.c.org_id))
-    return theirs.limit(share(scope, bound)).lateral("recent")
+
+    def rows_of(org: ColumnElement[str]) -> Select[Any]:
+        return newest.where(table.c.org_id == org, scope.reach.where(table.c.org_id))
+
+    # counted in that order, too: in any other a planner may read all of the table for the few rows of one
+    most = share(scope, bound, lambda org: rows_of(org).with_only_columns(table.c.org_id))
+    return rows_of(schema.organizations.c.id).limit(most).lateral("recent")
 
 
 def _best_first(table: FromClause, words: str) -> list[ColumnElement[Any]]:

@@ -154,11 +154,10 @@ class ToldAlerts:
 
     def _worst(self) -> FromClause:
         """The most severe alerts of each organization, by one short walk down the results of each of its projects."""
-        orgs, runs, found = schema.organizations, own_schema.aggregation_runs, own_schema.contradictions
-        reach, most = self.scope.reach, share(self.scope, ALERTS_LOOKED_THROUGH)
-        theirs = and_(runs.c.org_id == orgs.c.id, reach.where(runs.c.org_id))
-        standing = newest_runs(theirs, runs.c.id, runs.c.project_id).correlate(orgs).subquery("standing")
-        of_run = and_(found.c.org_id == orgs.c.id, reach.where(found.c.org_id), found.c.run_id == standing.c.id)
+        orgs, found = schema.organizations, own_schema.contradictions
+        most = share(self.scope, ALERTS_LOOKED_THROUGH, self._alerts)
+        standing = self._standing(orgs.c.id).subquery("standing")
+        of_run = self._of_run(orgs.c.id, standing)
         # a pass keeps its own in this order: no other need be sorted
         first = (
             select(found).where(of_run).order_by(found.c.place).limit(most).correlate(orgs, standing).lateral("first")
@@ -170,6 +169,21 @@ class ToldAlerts:
             .limit(most)
             .lateral("worst")
         )
+
+    def _alerts(self, org: ColumnElement[str]) -> Select[Any]:
+        """All alerts of an organization, to be counted."""
+        standing, found = self._standing(org).subquery("counted"), own_schema.contradictions
+        return select(found.c.org_id).select_from(standing.join(found, self._of_run(org, standing)))
+
+    def _standing(self, org: ColumnElement[str]) -> Select[Any]:
+        """The last pass of each project of an organization."""
+        runs = own_schema.aggregation_runs
+        theirs = and_(runs.c.org_id == org, self.scope.reach.where(runs.c.org_id))
+        return newest_runs(theirs, runs.c.id, runs.c.project_id).correlate(org.table)
+
+    def _of_run(self, org: ColumnElement[str], standing: FromClause) -> ColumnElement[bool]:
+        found = own_schema.contradictions
+        return and_(found.c.org_id == org, self.scope.reach.where(found.c.org_id), found.c.run_id == standing.c.id)
 
 
 def _listed(

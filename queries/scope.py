@@ -84,8 +84,9 @@ class Scope:
     until: datetime
     org: str | None = None
     project: str | None = None
-    # Shown to the reader; the id alone decides what is asked for.
+    # Shown to the reader; the ids alone decide what is asked for.
     org_name: str | None = field(default=None, compare=False, repr=False)
+    project_name: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.since >= self.until:
@@ -120,9 +121,9 @@ class Scope:
         """The organization, or all in reach, for what knows no projects."""
         return self.reach.where(column) if self.org is None else column == self.org
 
-    def named(self, org_name: str | None) -> Scope:
-        """The same scope with the organization's name for the reader."""
-        return replace(self, org_name=org_name)
+    def named(self, org_name: str | None, project_name: str | None = None) -> Scope:
+        """The same scope with the organization's name, and the project's, for the reader."""
+        return replace(self, org_name=org_name, project_name=project_name)
 
     @property
     def days(self) -> int:
@@ -139,7 +140,7 @@ class Scope:
             who = "all organizations" if self.reach.orgs is None else f"{len(self.reach.orgs)} organizations"
         else:
             who = isolated(self.org_name or self.org)
-        what = f", project {isolated(self.project)}" if self.project else ""
+        what = f", project {with_id(self.project_name, self.project)}" if self.project else ""
         return f"{who}{what}, {self.days_in_words()}"
 
     def days_in_words(self) -> str:
@@ -160,3 +161,8 @@ def isolated(text: str) -> str:
     shown = marked(text)
     turns = any(unicodedata.bidirectional(character) not in PLAIN_DIRECTIONS for character in shown)
     return f"\u2068{shown}\u2069" if turns else shown
+
+
+def with_id(name: str | None, id_: str) -> str:
+    """Both inside a sentence, the id alone where there is no other name: by the id, tables and files name it."""
+    return isolated(id_) if name is None or name == id_ else f"{isolated(name)} · {isolated(id_)}"

@@ -26,7 +26,7 @@ Scores = npt.NDArray[np.float64]
 REASONS = {
     "no_time": "no time was logged",
     "beyond": "older than the newest 20,000 retrievals",
-    "incomplete": "logged incompletely: a rank is missing or repeated",
+    "incomplete": "logged incompletely (a rank is missing or repeated)",
     "repeated": "an observation was logged twice",
     "not_finite": "a score or weight is missing or not finite",
     "deleted": "an observation was deleted since",

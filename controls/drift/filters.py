@@ -27,6 +27,7 @@ STEP = 0.05
 STATES: tuple[State, ...] = get_args(State)
 KINDS = tuple(kind.value for kind in Kind)
 NAMES = ("t", "sev", "kind", "agent", "state", "since")
+MISNAMED = "threshold"  # as someone writes it who types a link: its name here is `t`
 LONGEST, AGENTS = 200, 200
 LONGEST_PAGE = 4  # digits
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2199, 12, 31)
@@ -80,6 +81,7 @@ def ignored() -> list[str]:
     read = not_understood(
         {
             "t": ("Threshold", _step()),
+            MISNAMED: ("Threshold", None),
             "sev": ("Minimum severity", _severity()),
             "state": ("State", _chosen("state", STATES)),
             "kind": ("Kind", _chosen("kind", KINDS)),
@@ -89,7 +91,7 @@ def ignored() -> list[str]:
             "alert": ("Opened alert", opened()),
         }
     )
-    return [*read, *unknown((*SCOPE, *NAMES, "page", "alert", *PASSING))]
+    return [*dict.fromkeys(read), *unknown((*SCOPE, *NAMES, MISNAMED, "page", "alert", *PASSING))]
 
 
 def threshold() -> float:

@@ -24,7 +24,7 @@ FIND = (
     "may see; an alert, among those that the last aggregation pass found, its words among the "
     f"{ALERTS_LOOKED_THROUGH:,} most severe; a title, among the newest {LOOKED_THROUGH:,} active observations, and a "
     f"query, among the newest {ROWS_LOOKED_THROUGH:,} log rows, of the organization in the sidebar, or where none is "
-    "chosen of all together, each organization an equal share."
+    "chosen of all together, in equal shares; what small ones leave goes to the others."
 )
 SAVED_VIEW = "Keeps this page with its scope, filters and what is open, for you alone. Its link can be handed on."
 

@@ -13,7 +13,7 @@ from controls.loading import shape
 from controls.messages import MISSING, counted, number, percent, unknown_outcomes
 from controls.trust import Trust
 from controls.verbatim import verbatim
-from queries.scope import isolated, marked
+from queries.scope import isolated, marked, with_id
 
 if TYPE_CHECKING:
     from controls.dossier import Dossier
@@ -60,8 +60,8 @@ def text(found: Dossier, scope: Scope) -> None:
     record = found.record
     whose = isolated(str(record["org_name"]))
     if not pd.isna(record["project_id"]):
-        named = record["project_id"] if pd.isna(record["project_name"]) else record["project_name"]
-        whose += f", project {isolated(str(named))}"
+        id_, name = str(record["project_id"]), record["project_name"]
+        whose += f", project {with_id(None if pd.isna(name) else str(name), id_)}"
     written = "" if pd.isna(record["created_at"]) else f", written {record['created_at']:%-d %b %Y %H:%M} UTC"
     stored = f"{record['status']} {record['kind']}".capitalize()
     outside = scope.org is not None and not (

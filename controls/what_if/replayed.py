@@ -31,17 +31,23 @@ if TYPE_CHECKING:
 
 VS_LOG = f"Top {TOP} vs. log"  # elsewhere a top 5 that changed is one that feedback changed
 LEAST = 1e-6
+CONTINUING = frozenset({"beyond", "incomplete"})
 
 
 def coverage(found: Coverage, as_of: str) -> None:
     """When the log was read, how much of it the figures stand on, and why the rest is missing."""
-    lost = [f":orange[:material/warning: {number(count)}: {REASONS[name]}]" for name, count in found.reasons]
+    lost = [f":orange[:material/warning: {_lost(name, count)}]" for name, count in found.reasons]
     share = percent(found.replayed, found.logged)
     facts = (
         f"as of {datetime.fromisoformat(as_of):%H:%M} UTC · coverage {share}: {number(found.replayed)} of "
         f"{counted(found.logged, 'logged retrieval')} replayed"
     )
     st.markdown(" · ".join(f":small[{part}]" for part in (*lost, f":gray[{facts}]")), help=glossary.REPLAY)
+
+
+def _lost(name: str, count: int) -> str:
+    """How many were lost for a reason, which goes on with the sentence or says what is so of each."""
+    return f"{counted(count, 'retrieval')}{' ' if name in CONTINUING else ': '}{REASONS[name]}"
 
 
 def figures(found: Replay) -> None:

@@ -113,6 +113,23 @@ def test_a_part_goes_into_the_address_and_survives_a_reload(visit: Visit, server
     expect(page.locator("[data-testid=stCode]").first).to_contain_text(ALIKE[0])
 
 
+@pytest.mark.parametrize(("width", "beside"), [(900, False), (1400, True)])
+def test_provenance_has_the_room_for_an_id(
+    browser: Browser, server: AppServer, planted: Planted, width: int, *, beside: bool
+) -> None:
+    """Its two tables stand below each other where a column would cut an id: the field takes 120 pixels of 440."""
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    page = Visit(context).open(f"{server.url}/observation?observation={planted.id}&part=Provenance")
+    tables = page.locator(".st-key-facts_field [data-testid=stColumn]")
+    expect(tables).to_have_count(2)
+    first, second = (tables.nth(number).bounding_box() for number in (0, 1))
+    assert first is not None
+    assert second is not None
+    assert (first["y"] == second["y"]) is beside
+    assert min(first["width"], second["width"]) >= 440
+    context.close()
+
+
 @pytest.mark.long
 def test_a_member_of_the_cluster_opens_with_the_scope_carried_on(
     visit: Visit, server: AppServer, planted: Planted

@@ -87,7 +87,9 @@ class TestAddress:
         for _ in range(2):
             context = browser.new_context()
             page = Visit(context).open(f"{server.url}/?org=org_a&project=api&window=90d")
-            expect(page.locator(SENTENCE).first).to_contain_text("Acme, project api")
+            expect(page.locator(SENTENCE).first).to_contain_text(
+                f"Acme, project {sample.canary('org_a', 'project')} · api"
+            )
             seen.append((sentence(page), page.locator("[data-testid=stMetricValue]").all_inner_texts()))
             context.close()
         assert seen[0] == seen[1]

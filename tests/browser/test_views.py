@@ -68,6 +68,17 @@ def test_find_an_organization_keep_the_view_and_come_back_to_it(visit: Visit, se
     expect(page.get_by_text("Writers of the retrieval log")).to_be_visible(timeout=20_000)
 
 
+def test_no_count_of_letters_lies_on_a_pasted_id_and_a_text_ends_at_the_limit(visit: Visit, server: AppServer) -> None:
+    page = visit.open(server.url)
+    box = page.get_by_role("textbox", name="Find")
+    box.fill("6f1d7a60-95a3-4c39-9d52-3ad8dfb7a1a1")
+    page.wait_for_timeout(500)
+    expect(page.locator(".st-key-search_box").get_by_text("36/200")).to_be_hidden()
+    box.fill("x" * 200)
+    box.press("x")
+    expect(box).to_have_value("x" * 200)
+
+
 def test_the_one_thing_found_is_opened_by_keyboard(visit: Visit, server: AppServer) -> None:
     """Buttons in a table are drawn on a canvas, where no key presses them."""
     page = visit.open(server.url)

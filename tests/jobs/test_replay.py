@@ -112,7 +112,7 @@ def test_in_words(readable: str) -> None:
     assert run.returncode == 0
     first, *rest = run.stdout.splitlines()
     assert first.endswith("logged retrievals replayed")
-    assert rest[0].endswith(": logged incompletely: a rank is missing or repeated")
+    assert rest[0].endswith(": logged incompletely (a rank is missing or repeated)")
     assert "order changed: 0" in rest
     assert "mean RBO: 1" in rest
 

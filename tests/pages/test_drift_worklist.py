@@ -142,6 +142,14 @@ def test_a_name_that_the_page_does_not_know_is_told(page: Any, broken: tuple[str
     ]
 
 
+@pytest.mark.parametrize("also", [{}, {"t": "7"}], ids=["alone", "beside one that cannot be"])
+def test_a_threshold_by_its_whole_name_is_told_by_it(page: Any, also: dict[str, str]) -> None:  # noqa: ANN401 - a function
+    test = page(org="org_a", threshold="7", **also)
+    assert [line.value for line in test.warning] == [
+        "Not understood in this link, and ignored: Threshold. The default is shown instead."
+    ]
+
+
 def test_a_page_beyond_the_last_is_told(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", page="99")
     assert [line.value for line in test.warning] == ["This list has fewer pages than the link says: the last is shown."]

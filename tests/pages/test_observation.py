@@ -55,6 +55,7 @@ class TestFigures:
     def test_text_figures_and_strip(self, opened: Opened, planted: Planted) -> None:
         test = opened(observation=str(planted.id))
         assert test.code[0].value == ALIKE[0]
+        assert f", project {sample.canary('org_a', 'project')} · api, written " in texts(test)
         figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
         assert figures["Weight"] == ("0.9", "-0.1 since first")
         assert figures["Retrieved"][0] == "70"

@@ -56,10 +56,8 @@ def test_a_search_in_one_organization_says_so_and_offers_all(address: str, owner
     with application(address, search="the lanterns", org="org_b") as test:
         assert rows(test.run()) == []
         (told,) = [alert.value for alert in test.info if "lanterns" in alert.value or "Nothing" in alert.value]
-        whose = (
-            "no title or query among the newest of the chosen organization holds it, nor an alert among its most severe"
-        )
-        assert told.startswith(f"Nothing that you may see has this id or name, and {whose}: ")
+        limit = "Not among the newest titles and queries of the chosen organization, nor among its most severe alerts."
+        assert told.startswith(f"{limit} Nothing that you may see has this id or name: ")
         assert ways(test) == ["Search all organizations"]
         test.button("search_all").click().run()
         assert rows(test) == [("observation", str(id_))]
@@ -198,7 +196,7 @@ def test_foreign_looks_like_unknown(address: str, monkeypatch: pytest.MonkeyPatc
             told.append([alert.value for alert in test.info])
     assert told[0] == told[1] == told[2]
     assert "Nothing that you may see" in told[0][0]
-    assert "no title or query among the newest of each organization holds it" in told[0][0]
+    assert told[0][0].startswith("Not among the newest titles and queries of each organization, nor among its most")
 
 
 @pytest.mark.parametrize("words", ["no such name", "acme"], ids=["nothing", "something"])

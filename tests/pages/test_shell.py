@@ -123,7 +123,8 @@ class TestScope:
     def test_the_address_is_the_scope(self, address: str) -> None:
         with application(address, org="org_b", project="api", window="7d") as test:
             test.run()
-            assert f"{sample.canary('org_b', 'name')}, project api" in test.text[0].value
+            org, project = sample.canary("org_b", "name"), sample.canary("org_b", "project")
+            assert f"{org}, project {project} · api, " in test.text[0].value
             assert "the 7 days before" in compared(test)
             assert test.selectbox("pick_org").value == "org_b"
 

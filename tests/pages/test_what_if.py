@@ -79,7 +79,7 @@ def test_without_weights_the_first_enters_and_the_third_leaves(page: Any) -> Non
         "Flips per 100": ("200", "▲ 2 ▼ 2"),
     }
     strip = next(line.value for line in test.markdown if "coverage" in line.value)
-    assert "1: logged incompletely: a rank is missing or repeated" in strip
+    assert "1 retrieval logged incompletely (a rank is missing or repeated)" in strip
     assert "coverage 66.7 %: 2 of 3 logged retrievals replayed" in strip
     table = test.dataframe[0].value
     assert list(table["change"]) == ["▲ enters", "▼ leaves"] * 2

@@ -80,6 +80,27 @@ def test_a_window_of_too_many_days_is_told_in_the_banner_with_what_is_shown_inst
         assert not test.run().warning
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (("2031-01-01", "2020-01-01"), None),
+        (("2024-01-01", "2025-01-01"), (date(2024, 1, 2), date(2025, 1, 1))),
+        (("2026-01-20", "2026-01-01"), (date(2026, 1, 1), date(2026, 1, 20))),
+    ],
+    ids=["reversed and too long", "too long", "reversed"],
+)
+def test_the_pickers_have_the_days_that_are_shown(
+    address: str, said: tuple[str, str], shown: tuple[date, date] | None
+) -> None:
+    today = datetime.now(UTC).date()
+    first, last = shown or (today - timedelta(days=365), today)
+    with application(address, **dict(zip(("from", "to"), said, strict=True))) as test:
+        assert [picked.value for picked in test.run().sidebar.date_input] == [first, last]
+        test.sidebar.date_input(key="pick_from").set_value(last - timedelta(days=5)).run()
+        assert [picked.value for picked in test.sidebar.date_input] == [last - timedelta(days=5), last]
+        assert not any("Showing" in told.value for told in test.warning)
+
+
 class TestDaysWithoutTheWordCustom:
     """A link that was typed or shortened by hand says its days and not that they are a window of its own."""
 

@@ -53,6 +53,8 @@ class TestScope:
         assert Scope.of_days(EVERYTHING, FIRST, LAST).in_words() == "all organizations, 18 Oct to 16 Nov 2026 (UTC)"
         inside = Scope.of_days(SOME, FIRST, LAST, "org_a", "api").named("Acme")
         assert inside.in_words() == "Acme, project api, 18 Oct to 16 Nov 2026 (UTC)"
+        assert inside.named("Acme", "api").in_words() == inside.in_words()
+        assert inside.named("Acme", "The API").in_words() == "Acme, project The API · api, 18 Oct to 16 Nov 2026 (UTC)"
         assert Scope.of_days(SOME, FIRST, LAST).in_words().startswith("2 organizations, ")
         assert Scope.of_days(EVERYTHING, LAST, LAST).in_words() == "all organizations, 16 Nov 2026 (UTC)"
         across = Scope.of_days(EVERYTHING, date(2025, 12, 20), date(2026, 1, 2))

@@ -73,7 +73,7 @@ def test_a_preview_goes_into_an_audit_row(demo: Store) -> None:
     said = json.loads(json.dumps(preview.to_json()))
     assert said["changed"] == preview.changed
     assert said["reasons"] == [
-        ["logged incompletely: a rank is missing or repeated", preview.logged - preview.retrievals]
+        ["logged incompletely (a rank is missing or repeated)", preview.logged - preview.retrievals]
     ]
     assert said["since"] == scope.since.isoformat()
     assert before <= datetime.fromisoformat(said["as_of"]) <= datetime.now(UTC)
