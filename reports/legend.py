@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.drift.meanings import CLAIM_OVERLAP, SEVERITY_PARTS, WEIGHT
+from analysis.drift.meanings import CLAIM_OVERLAP, SAID_BY, SEVERITY_PARTS, WEIGHT
 
 # on top, where severity and harm first stand; two lines at most: what is counted fills the first page
 MEASURES = (
@@ -15,4 +15,5 @@ LEGEND = (
     ("domain", SEVERITY_PARTS["domain"]),
     ("confidence gap", SEVERITY_PARTS["gap"]),
     ("weight", WEIGHT),
+    ("said by", SAID_BY),
 )

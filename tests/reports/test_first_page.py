@@ -123,7 +123,8 @@ def test_what_was_read_and_of_which_day_is_said_first(form: str) -> None:
 def test_terms_are_explained_once_before_the_first_alert(form: str) -> None:
     some = [replace(one, rule="the first rule") for one in alerts(2)]
     _, whole = told(form, some)
-    assert [term for term, _ in LEGEND] == ["shared words", "recency, frequency", "domain", "confidence gap", "weight"]
+    terms = ["shared words", "recency, frequency", "domain", "confidence gap", "weight", "said by"]
+    assert [term for term, _ in LEGEND] == terms
     for _, meaning in LEGEND:
         assert whole.count(meaning) == 1, meaning
         assert whole.index(meaning) < whole.rindex("the first rule")
