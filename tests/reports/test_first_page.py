@@ -94,7 +94,10 @@ def test_harm_is_what_can_have_been_done(form: str) -> None:
     first, whole = told(form, disputed())
     assert "did most harm" not in whole
     assert "most harmful" not in whole
-    assert "harm, 0 to 100: what it can have done" in first
+    assert (
+        "harm, 0 to 100: from a quarter of the severity, where no agent is known to have been given either claim, up "
+        "to all of it, where they were given often and many sessions had both"
+    ) in first
     if form != "md":  # which draws nothing
         assert "Alert 1 ranks highest by harm: 79.9 of 100" in first
 
