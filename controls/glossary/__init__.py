@@ -102,8 +102,9 @@ RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved i
 INJECTED = "Retrievals that put it into the memory block."
 ACCEPTED_OF_GIVEN = "Of sessions given it that have an outcome, those accepted. It was never their only memory."
 SAID_BY_OTHERS = (
-    "Other observations in its cluster: near-duplicates by SimHash, as of the last aggregation pass. Against it: what "
-    "contradicts it, but for what triage dismissed."
+    "Other observations in its cluster, near-duplicates by SimHash as of the last aggregation pass, but for those that "
+    "contradict it; the corroboration boost counts these too. Against it: what contradicts it in its cluster or "
+    "elsewhere, but for what triage dismissed. Agents: whoever says it, its own among them."
 )
 
 # Feedback Impact
