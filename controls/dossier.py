@@ -48,9 +48,9 @@ class Dossier:
     voices: pd.Series[Any] | None = None
 
     @property
-    def against(self) -> frozenset[str]:
-        """Who of its cluster contradicts it: near in words, and no voice for it."""
-        found = None if self.voices is None else self.voices["against"]
+    def apart(self) -> frozenset[str]:
+        """Who of its cluster is not known to say what it says: near in words, and no voice for it."""
+        found = None if self.voices is None else self.voices["apart"]
         return frozenset(found) if isinstance(found, list) else frozenset()
 
 
@@ -138,7 +138,7 @@ def happened(found: Dossier) -> pd.DataFrame:
     created = found.record["created_at"]
     marks: list[tuple[str, pd.Timestamp]] = [] if pd.isna(created) else [("written", created)]
     if found.members is not None:
-        others = found.members[~found.members["id"].isin({str(found.id), *found.against})]
+        others = found.members[~found.members["id"].isin({str(found.id), *found.apart})]
         marks += [("corroborated", at) for at in others["created_at"].dropna()]
     if found.contradictions is not None and not pd.isna(created):
         # Two claims conflict from the moment the later of them was written.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Text, and_, case, func, or_, select
+from sqlalchemy import Text, and_, case, exists, func, or_, select
 
 from queries import own_schema, schema
 from queries.engine import LIST
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VoicesRow:
-    """How many members do not contradict it, itself among them, by how many agents; and the ids of those that do."""
+    """How many members are known to say it, itself among them, by how many agents; and the ids of the others."""
 
     members: int
     agents: int
-    against: object
+    apart: object
 
 
 @dataclass(frozen=True)
 class Voices:
-    """Who of its cluster contradicts the observation by the last pass, but for what triage dismissed, and the rest.
+    """Who of its cluster says the same by the last pass: all of it, unless members contradict each other.
 
-    Of many equal texts a pass compares each with the newest of the other side alone: what contradicts one of the
-    observation's own words contradicts it too.
+    Then those who contradict what it contradicts, and not it, as Drift Alerts counts a side; what triage dismissed is
+    no contradiction. Of many equal texts a pass compares each with the newest of the other side alone: what
+    contradicts one of the observation's own words contradicts it too.
     """
 
     scope: Scope
@@ -43,17 +44,25 @@ class Voices:
     limit: ClassVar[float] = LIST
 
     def statement(self) -> Select[Any]:
-        """One row, of zeros where it is in no cluster; where nobody is against it, the agents are the pass's."""
+        """One row, of zeros where it is in no cluster; where all say the same, the agents are the pass's."""
         latest = latest_pass(self.scope, self.id)
-        cluster = self._cluster(latest)
-        against = self._against(latest, cluster)
-        opposed = against.c.observation_id.is_not(None)
-        agents = func.count(cluster.c.agent_id.distinct()).filter(~opposed)
+        cluster, conflicts = self._cluster(latest), self._conflicts(latest)
+        words = select(cluster.c.content_hash).where(cluster.c.id == self.id).scalar_subquery()
+        own = or_(cluster.c.id == self.id, func.coalesce(cluster.c.content_hash == words, False))
+        against = _against(conflicts, select(cluster.c.id).where(own), "against")
+        beside = _against(conflicts, select(against.c.id), "beside")
+        ids = select(cluster.c.id)
+        cut = exists().where(conflicts.c.older.in_(ids), conflicts.c.newer.in_(ids))
+        known = and_(cluster.c.id.not_in(select(against.c.id)), or_(own, cluster.c.id.in_(select(beside.c.id))))
+        each = select(cluster, or_(~cut, known).label("known")).cte("each")
         return select(
-            func.count().filter(~opposed),
-            case((func.bool_or(opposed), agents), else_=func.coalesce(func.max(cluster.c.agents), 0)),
-            func.array_agg(cluster.c.id.cast(Text)).filter(opposed),
-        ).select_from(cluster.outerjoin(against, against.c.observation_id == cluster.c.id))
+            func.count().filter(each.c.known),
+            case(
+                (func.bool_and(each.c.known), func.max(each.c.agents)),
+                else_=func.count(each.c.agent_id.distinct()).filter(each.c.known),
+            ),
+            func.array_agg(each.c.id.cast(Text)).filter(~each.c.known),
+        )
 
     def _cluster(self, latest: CTE) -> CTE:
         table, kept = schema.observations, own_schema.simhashes
@@ -70,15 +79,15 @@ class Voices:
             .cte("cluster")
         )
 
-    def _against(self, latest: CTE, cluster: CTE) -> CTE:
-        """Either side of a contradiction whose other side has the observation's own words."""
+    def _conflicts(self, latest: CTE) -> CTE:
         found = own_schema.contradictions
-        words = select(cluster.c.content_hash).where(cluster.c.id == self.id).scalar_subquery()
-        alike = select(cluster.c.id).where(or_(cluster.c.id == self.id, cluster.c.content_hash == words))
         here = and_(found.c.org_id == self.scope.org, found.c.run_id == latest.c.id)
         joined, dismissed, _ = decided(latest.join(found, here), triaged=self.triaged)
-        newer, older = (
-            select(other.label("observation_id")).select_from(joined).where(side.in_(alike), ~dismissed)
-            for side, other in ((found.c.older, found.c.newer), (found.c.newer, found.c.older))
-        )
-        return newer.union(older).cte("against")
+        return select(found.c.older, found.c.newer).select_from(joined).where(~dismissed).cte("conflicts")
+
+
+def _against(conflicts: CTE, some: Select[Any], name: str) -> CTE:
+    """Whoever contradicts one of some."""
+    sides = (conflicts.c.older, conflicts.c.newer)
+    newer, older = (select(other.label("id")).where(side.in_(some)) for side, other in (sides, sides[::-1]))
+    return newer.union(older).cte(name)

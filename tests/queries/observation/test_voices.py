@@ -24,28 +24,29 @@ __all__ = ["planted"]
 
 def voices(store: Store, id_: UUID, *, triaged: bool = True) -> tuple[int, int, set[str]]:
     row = store.ask(Voices(LIFE, id_, triaged)).iloc[0]
-    return row["members"], row["agents"], set(row["against"] or ())
+    return row["members"], row["agents"], set(row["apart"] or ())
 
 
 def test_whoever_contradicts_it_is_no_voice(store: Store, owner: Owner, planted: Planted) -> None:
-    """The two beside it contradict each other; what contradicts it is in no cluster."""
+    """The two beside it contradict each other, so both cannot say what it says; nothing tells which of them does."""
     one, other = planted.alike
-    assert voices(store, planted.id) == (3, 3, set())
-    assert voices(store, one) == (2, 2, {str(other)})
-    assert voices(store, other) == (2, 2, {str(one)})
+    assert voices(store, planted.id) == (1, 1, {str(one), str(other)})
+    assert voices(store, one) == (1, 1, {str(planted.id), str(other)})
     assert voices(store, planted.opposite) == (0, 0, set())
     owner.execute(
         """insert into rankscope.drift_triage (org_id, fingerprint, state, changed_by)
            values ('org_a', 'inside', 'false_positive', 'pia')"""
     )
     assert voices(store, one) == (3, 3, set())
-    assert voices(store, one, triaged=False) == (2, 2, {str(other)})
+    assert voices(store, planted.id) == (3, 3, set())
+    assert voices(store, one, triaged=False)[0] == 1
 
 
 def test_an_agent_is_counted_once_and_a_member_that_is_gone_has_none(
     store: Store, owner: Owner, planted: Planted
 ) -> None:
     one, other = planted.alike
+    owner.execute("update rankscope.contradictions set newer = %s where fingerprint = 'print'", (other,))
     owner.execute("update observations set agent_id = 'agent-a' where id = %s", (one,))
     assert voices(store, one) == (2, 1, {str(other)})
     owner.execute("delete from observations where id = %s", (planted.id,))
