@@ -20,6 +20,7 @@ from queries.observation.aggregated import ClusterDisputes, ClusterMembers, Cont
 from queries.observation.life import Home, whole_life
 from queries.observation.record import Record, Vectors, WeightSteps
 from queries.observation.retrieved import Moments, Retrievals, RetrievalTotals
+from queries.observation.voices import Voices
 from queries.scope import Scope, is_storable
 
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ class Dossier:
     members: pd.DataFrame | None
     contradictions: pd.DataFrame | None
     disputes: tuple[Dispute, ...] = ()
+    voices: pd.Series[Any] | None = None
+
+    @property
+    def apart(self) -> frozenset[str]:
+        """Who of its cluster is not known to say what it says: near in words, and no voice for it."""
+        found = None if self.voices is None else self.voices["apart"]
+        return frozenset(found) if isinstance(found, list) else frozenset()
 
 
 def dossier(scope: Scope, named: str) -> Dossier | None:
@@ -75,6 +83,7 @@ def _dossier(scope: Scope, id_: UUID) -> Dossier | None:
         ClusterMembers(life, id_, found.simhash),
         ContradictionsOf(life, id_, triaged),
         ClusterDisputes(life, id_, triaged),
+        Voices(life, id_, triaged),
     )
     answers: Answers
     aggregated: list[pd.DataFrame] | None = None
@@ -104,6 +113,7 @@ def _dossier(scope: Scope, id_: UUID) -> Dossier | None:
         aggregated[1] if aggregated and has_pass else None,
         aggregated[2] if aggregated and has_pass else None,
         _disputes(aggregated[3]) if aggregated and has_pass else (),
+        aggregated[4].iloc[0] if aggregated and has_pass else None,
     )
 
 
@@ -128,7 +138,7 @@ def happened(found: Dossier) -> pd.DataFrame:
     created = found.record["created_at"]
     marks: list[tuple[str, pd.Timestamp]] = [] if pd.isna(created) else [("written", created)]
     if found.members is not None:
-        others = found.members[found.members["id"] != str(found.id)]
+        others = found.members[~found.members["id"].isin({str(found.id), *found.apart})]
         marks += [("corroborated", at) for at in others["created_at"].dropna()]
     if found.contradictions is not None and not pd.isna(created):
         # Two claims conflict from the moment the later of them was written.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from analysis.drift.meanings import CLAIM_OVERLAP, SEVERITY_PARTS, WEIGHT
+from analysis.drift.meanings import CLAIM_OVERLAP, SAID_BY, SEVERITY_PARTS, WEIGHT
 
 # on top, where severity and harm first stand; two lines at most: what is counted fills the first page
 MEASURES = (
-    "severity, 0 to 100: how recent, sensitive and often said the claims are; harm, 0 to 100: what it can have done: "
-    "severity, less the fewer agents were given the claims, most where one session had both"
+    "severity, 0 to 100: how recent, sensitive and often said the claims are; harm, 0 to 100: from a "
+    "quarter of the severity, where no agent is known to have been given either claim, up to all of it, where they "
+    "were given often and many sessions had both"
 )
 LEGEND = (
     ("shared words", f"{CLAIM_OVERLAP} 1: all of them."),
@@ -15,4 +16,5 @@ LEGEND = (
     ("domain", SEVERITY_PARTS["domain"]),
     ("confidence gap", SEVERITY_PARTS["gap"]),
     ("weight", WEIGHT),
+    ("said by", SAID_BY),
 )

@@ -130,7 +130,7 @@ def origin(side: Side) -> list[tuple[str, str]]:
 
 
 def standing(side: Side) -> str:
-    """How a statement stands: its weight, who else says it, and how often agents were given it."""
+    """How a statement stands: its weight, how many are known to say it, and how often agents were given it."""
     said = f"said by {counted(side.members, 'observation')} of {counted(side.agents, 'agent')}"
     return f"weight {digits(side.weight)} · {said} · {given(side.injected)}"
 

@@ -82,7 +82,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)  # there may be many thousands
 class Origin:
-    """Where a statement came from, and how many observations and agents say nearly the same."""
+    """Where a statement came from, and how many observations and agents are known to stand on its side."""
 
     id: str
     agent_id: str | None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.drift.alerts import Listed, Opposed, Origin
 from analysis.drift.search import EPOCH, STEPS, Searched, counted
+from analysis.drift.sides import voices
 from analysis.drift.tasks import MOST
 from queries.aggregation_input import LIMIT, LONGEST, READING, OppositionPairs
 from queries.drift.kept import kept
@@ -47,8 +48,8 @@ def search_of_passes(store: Store, scope: Scope) -> Searched | None:
         if seen.active > LIMIT or len(rows) > MOST:
             return None
         ids = tuple(sorted({label for row in rows for label in (row.older, row.newer)}))
-        voices = ClusterSizes(scope.org, runs).ask(snapshot)
-        sides = {side.id: _origin(side, voices.get(side.id)) for side in Sides(scope.org, ids).ask(snapshot)}
+        sizes = ClusterSizes(scope.org, runs).ask(snapshot)
+        sides = {side.id: _origin(side, sizes.get(side.id)) for side in Sides(scope.org, ids).ask(snapshot)}
         own = OppositionPairs(scope.org).ask(snapshot)
         set_apart = SetApart(scope.org, runs).ask(snapshot)
     found = tuple(_listed(row, sides) for row in rows)
@@ -62,6 +63,7 @@ def search_of_passes(store: Store, scope: Scope) -> Searched | None:
         found,
         steps,
         *counted(found, steps),
+        voices(found, {label: (size.run, size.cluster) for label, size in sizes.items()}, steps),
         Opposed(digest(pairs), len(pairs), not own),
     )
 
@@ -85,9 +87,9 @@ def found_up_to(store: Store, org: str, one: Listed) -> float:
     return most
 
 
-def _origin(side: SideRow, voices: ClusterSizeRow | None) -> Origin:
+def _origin(side: SideRow, size: ClusterSizeRow | None) -> Origin:
     created = None if side.created_us is None else EPOCH + timedelta(microseconds=side.created_us)
-    members, agents = (1, 1) if voices is None else voices[1:]
+    members, agents = (1, 1) if size is None else (size.members, size.agents)
     return Origin(side.id, side.agent_id, side.session_id, created, side.weight, members, agents)
 
 

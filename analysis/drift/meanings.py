@@ -11,4 +11,8 @@ HARM = (
     "Severity · (1 + reach + 2 · together) / 4, with reach = min(1, log₂(1 + injections of both sides) / 10) and "
     "together = min(1, log₂(1 + sessions given both) / 5). A quarter of the severity while nobody was given either."
 )
+SAID_BY = (
+    "Observations with nearly the same words, itself among them, and their agents; where such contradict each other, "
+    "only those known to be on its side: they contradict what it contradicts."
+)
 CLAIM_OVERLAP = "Share of the smaller claim's words that both have."

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.drift.alerts import Listed, Opposed, Origin
+from analysis.drift.sides import voices
 from analysis.observed_columns import observed_columns
 from queries.aggregation_input import READING, OppositionPairs
 from queries.drift.observed import InputVersion, NewestObserved
@@ -30,6 +31,7 @@ from ranking.contradictions.severity import PARTS, Severity, frequency
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from analysis.drift.sides import Voices
     from queries.drift.observed import ObservedRow
     from queries.engine import Store
     from queries.recorded import Recorded
@@ -51,7 +53,8 @@ class Searched:
     """Every conflict at the thresholds that were asked for, and what it was looked for in.
 
     ``totals`` and ``against`` say by threshold how many alerts there are and with how many others an observation is
-    in conflict. They are of the whole search, also where only its ``worst`` alerts of each threshold are ``found``.
+    in conflict, ``voices`` who stands with it where its cluster does not stand together. They are of the whole search,
+    also where only its ``worst`` alerts of each threshold are ``found``.
     """
 
     version: str
@@ -63,6 +66,7 @@ class Searched:
     steps: tuple[float, ...]
     totals: tuple[int, ...]
     against: Mapping[str, tuple[int, ...]] = field(repr=False)
+    voices: Mapping[str, tuple[Voices, ...]] = field(repr=False)
     opposed: Opposed
     worst: int | None = None
     asked: tuple[Recorded, ...] = field(default=(), repr=False)  # the SQL behind it, where someone kept it
@@ -70,8 +74,9 @@ class Searched:
     def at(self, threshold: float) -> tuple[Listed, ...]:
         """What a search at this threshold finds; how many stand on each side is counted among those alone."""
         place, against = self._place(threshold), self.against
+        sides: dict[str, Origin] = {}  # each once, however many alerts it is in
         found = tuple(
-            _weighed(one, against[one.older.id][place] + against[one.newer.id][place])
+            _weighed(self._sided(one, place, sides), against[one.older.id][place] + against[one.newer.id][place])
             for one in self.found
             if one.least <= threshold <= one.most
         )
@@ -88,6 +93,15 @@ class Searched:
         """Whoever wrote a side of any of them."""
         sides = (side for one in self.found for side in (one.older, one.newer))
         return frozenset(side.agent_id for side in sides if side.agent_id)
+
+    def _sided(self, one: Listed, place: int, sides: dict[str, Origin]) -> Listed:
+        if one.older.id not in self.voices and one.newer.id not in self.voices:
+            return one
+        for side in (one.older, one.newer):
+            if side.id not in sides:
+                known = self.voices.get(side.id)
+                sides[side.id] = side if known is None else replace(side, **known[place]._asdict())
+        return replace(one, older=sides[one.older.id], newer=sides[one.newer.id])
 
     def _place(self, threshold: float) -> int:
         return max(bisect_right(self.steps, threshold) - 1, 0)
@@ -123,9 +137,10 @@ def search(
         if isfinite(row.weight):
             projects[row.project_id].append(row)
     found: list[Listed] = []
+    clustered: dict[str, tuple[int, int]] = {}
     for place, members in enumerate(projects.values()):
         tell(place + 1, len(projects) + 1, f"comparing statements of project {place + 1} of {len(projects)}")
-        found += _conflicts(members, thresholds, pairs, np.datetime64(day, "us"))
+        found += _conflicts(members, thresholds, pairs, np.datetime64(day, "us"), (place, clustered))
     sound = sum(map(len, projects.values()))
     steps = tuple(sorted(thresholds))
     return Searched(
@@ -137,6 +152,7 @@ def search(
         tuple(found),
         steps,
         *counted(found, steps),
+        voices(found, clustered, steps),
         Opposed(digest(pairs), len(pairs), not own),
     )
 
@@ -155,15 +171,22 @@ def counted(found: Iterable[Listed], steps: Sequence[float]) -> tuple[tuple[int,
 
 
 def _conflicts(
-    rows: list[ObservedRow], thresholds: Sequence[float], pairs: Pairs, now: np.datetime64
+    rows: list[ObservedRow],
+    thresholds: Sequence[float],
+    pairs: Pairs,
+    now: np.datetime64,
+    clustered: tuple[int, dict[str, tuple[int, int]]],
 ) -> Iterator[Listed]:
-    """The conflicts of one project, each with the lowest and highest threshold at which it is found as it is."""
+    """The conflicts of one project, each with the lowest and highest threshold at which it is found as it is.
+
+    The clusters that its sides are in are written down, under the project's number.
+    """
     steps = sorted(thresholds)
     detected = detect_contradictions(observed_columns(rows), steps[0], pairs, now=now)
     if not detected:
         return
     by_id, oppositions = {row.id: row for row in rows}, compiled(pairs)
-    origins = _origins(rows, {label for one in detected for label in one.ids})
+    origins = _origins(rows, {label for one in detected for label in one.ids}, *clustered)
     detected.reverse()
     while detected:
         one = detected.pop()  # two lists of them would be in memory otherwise
@@ -232,13 +255,17 @@ def _listed(found: Contradiction, least: float, most: float, project: str | None
     )
 
 
-def _origins(rows: list[ObservedRow], wanted: set[str]) -> dict[str, Origin]:
-    """Where statements came from, and how many of their project say the same."""
+def _origins(
+    rows: list[ObservedRow], wanted: set[str], project: int, clustered: dict[str, tuple[int, int]]
+) -> dict[str, Origin]:
+    """Where statements came from, and how many of their project say nearly the same, whichever side they are on."""
     clusters = cluster_near_duplicates(observed_columns(rows), disputes=())
     found = {}
     for row, number in zip(rows, clusters.cluster.tolist(), strict=True):
         if row.id in wanted:
             alone = number < 0 or clusters.agents is None
+            if not alone:
+                clustered[row.id] = (project, number)
             found[row.id] = Origin(
                 row.id,
                 row.agent_id,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.drift.alerts import Listed, Opposed, Origin
 from analysis.drift.search import Searched, search
+from analysis.drift.sides import Voices
 from queries.recorded import Recorded, recording
 from ranking import Evidence
 from ranking.contradictions import Kind
@@ -65,6 +66,7 @@ def to_json(searched: Searched) -> dict[str, Any]:
         "asked": [astuple(one) for one in searched.asked],
         "sides": [_side(side) for side in sides.values()],
         "against": [searched.against[label] for label in sides],
+        "voices": [(numbers[label], known) for label, known in searched.voices.items() if label in numbers],
         "found": [_listed(one, numbers) for one in searched.found],
     }
 
@@ -82,6 +84,7 @@ def from_json(said: dict[str, Any]) -> Searched:
         tuple(said["steps"]),
         tuple(said["totals"]),
         {side.id: tuple(counts) for side, counts in zip(sides, said["against"], strict=True)},
+        {sides[number].id: tuple(Voices(*each) for each in known) for number, known in said["voices"]},
         Opposed(*said["opposed"]),
         said["worst"],
         tuple(Recorded(*one) for one in said["asked"]),

@@ -141,7 +141,7 @@ def facts(found: Drift, one: Listed) -> None:
         hide_index=True,
         key="alert_facts",
         column_config={
-            "what": st.column_config.TextColumn("", width=130),
+            "what": st.column_config.TextColumn("", width=130, help=glossary.SAYS_THE_SAME),
             "older": st.column_config.TextColumn("Older"),
             "newer": st.column_config.TextColumn("Newer"),
         },
@@ -150,7 +150,7 @@ def facts(found: Drift, one: Listed) -> None:
 
 def _voices(side: Origin) -> str:
     if side.members <= 1:
-        return "nobody else"
+        return "nobody else known"
     return f"{counted(side.members, 'observation')} by {counted(side.agents, 'agent')}"
 
 

@@ -100,8 +100,9 @@ RETRIEVED = "Retrievals that logged it, and in how many of them feedback moved i
 INJECTED = "Retrievals that put it into the memory block."
 ACCEPTED_OF_GIVEN = "Of sessions given it that have an outcome, those accepted. It was never their only memory."
 SAID_BY_OTHERS = (
-    "Other observations in its cluster: near-duplicates by SimHash, as of the last aggregation pass. Against it: what "
-    "contradicts it, but for what triage dismissed."
+    "Others in its cluster of near-duplicates, as of the last aggregation pass. Where members contradict each other, "
+    "only those known to be on its side: they contradict what it contradicts. The corroboration boost counts all. "
+    "Against it: what contradicts it, in its cluster or elsewhere, but for what triage dismissed."
 )
 
 # Feedback Impact

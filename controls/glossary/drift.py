@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from analysis.drift import meanings
 
+SAYS_THE_SAME = f"Says the same: {meanings.SAID_BY[0].lower()}{meanings.SAID_BY[1:]}"
+
 
 def harm(severity: float, reach: float, together: float, made: float) -> str:
     """What harm is, and how this alert's came about."""

@@ -142,11 +142,10 @@ NONE = "none against"
 
 
 def _said_by_others(found: Dossier) -> tuple[str, str]:
-    if found.members is None or found.contradictions is None:
+    if found.voices is None or found.contradictions is None:
         return MISSING, "no pass yet"
-    others = int(found.members["members"].iloc[0]) - 1 if len(found.members) else 0
+    others, agents = max(int(found.voices["members"]) - 1, 0), int(found.voices["agents"])
     against = int(found.contradictions["standing"].iloc[0]) if len(found.contradictions) else 0
-    agents = int(found.members["agents"].iloc[0]) if len(found.members) else 0
     # the contradiction first, which a narrow card would cut off; one agent that says it nine times is no second voice
     dismissed = int(found.contradictions["total"].iloc[0]) if len(found.contradictions) else 0  # where none stands
     opposed = f"✕ {number(against)} against" if against else f"{number(dismissed)} dismissed" if dismissed else NONE

@@ -161,7 +161,7 @@ def _pass(found: Dossier) -> None:
 
 
 def cluster(found: Dossier) -> None:
-    """Who says the same, as the last pass found it; each member opens."""
+    """The near-duplicates of it, as the last pass found them, whichever side they are on; each member opens."""
     if found.members is None:
         messages.not_aggregated()
         return

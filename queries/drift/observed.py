@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from queries.scope import Scope
 
 # Raise it when a search finds other things in the same data.
-PROCEDURE = "drift 1"
+PROCEDURE = "drift 2"
 
 
 def watched(scope: Scope) -> ColumnElement[bool]:

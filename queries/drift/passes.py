@@ -123,9 +123,11 @@ class Sides:
 
 
 class ClusterSizeRow(NamedTuple):
-    """How many observations and agents say what one says."""
+    """The cluster of an observation, and how many observations and agents it has, whichever side they are on."""
 
     id: str
+    run: int
+    cluster: int
     members: int
     agents: int
 
@@ -142,7 +144,9 @@ class ClusterSizes:
         table = own_schema.clusters
         members = func.count().over(partition_by=(table.c.run_id, table.c.cluster))
         mine = (table.c.org_id == self.org_id, table.c.run_id == any_(numbers(self.runs)))
-        return select(table.c.observation_id.cast(Text), members, table.c.agents).where(*mine)
+        return select(
+            table.c.observation_id.cast(Text), table.c.run_id, table.c.cluster, members, table.c.agents
+        ).where(*mine)
 
     def ask(self, connection: Connection) -> dict[str, ClusterSizeRow]:
         """By observation."""

@@ -33,7 +33,7 @@ def bits_apart(simhash: int) -> ColumnElement[int]:
     return func.bit_count(cast(differing, BIT(64)))
 
 
-def _latest(scope: Scope, observation: UUID) -> CTE:
+def latest_pass(scope: Scope, observation: UUID) -> CTE:
     """The newest finished pass over the observation's project."""
     runs, table = own_schema.aggregation_runs, schema.observations
     project = select(table.c.project_id).where(scope.tenant(table), table.c.id == observation).scalar_subquery()
@@ -42,7 +42,7 @@ def _latest(scope: Scope, observation: UUID) -> CTE:
     return newest_runs(mine, *columns).cte("latest")
 
 
-def _decided(found: Join, *, triaged: bool) -> tuple[Join, ColumnElement[bool], ColumnElement[Any]]:
+def decided(found: Join, *, triaged: bool) -> tuple[Join, ColumnElement[bool], ColumnElement[Any]]:
     """Contradictions with whether triage dismissed each and for which side it was resolved; as open without triage."""
     if not triaged:
         return found, literal(value=False), null()
@@ -71,7 +71,7 @@ class LastPass:
 
     def statement(self) -> Select[Any]:
         """Its times and sizes."""
-        latest = _latest(self.scope, self.id)
+        latest = latest_pass(self.scope, self.id)
         return select(latest.c.finished_at, latest.c.checked_at, latest.c.observations, latest.c.active)
 
 
@@ -107,7 +107,7 @@ class ClusterMembers:
 
     def statement(self) -> Select[Any]:
         """The canonical first, then by time; a member that is gone keeps its row."""
-        latest, table, kept = _latest(self.scope, self.id), schema.observations, own_schema.simhashes
+        latest, table, kept = latest_pass(self.scope, self.id), schema.observations, own_schema.simhashes
         mine, each = own_schema.clusters.alias("mine"), own_schema.clusters.alias("member")
         own = and_(mine.c.org_id == self.scope.org, mine.c.run_id == latest.c.id, mine.c.observation_id == self.id)
         together = and_(
@@ -166,7 +166,7 @@ class ClusterDisputes:
 
     def statement(self) -> Select[Any]:
         """In the order in which they were found."""
-        latest, found = _latest(self.scope, self.id), own_schema.contradictions
+        latest, found = latest_pass(self.scope, self.id), own_schema.contradictions
         mine, first, each = (own_schema.clusters.alias(name) for name in ("mine", "first", "member"))
         own = and_(mine.c.org_id == self.scope.org, mine.c.run_id == latest.c.id, mine.c.observation_id == self.id)
 
@@ -177,7 +177,7 @@ class ClusterDisputes:
         is_older = found.c.older == first.c.observation_id
         against = case((is_older, found.c.newer), else_=found.c.older)
         here = and_(found.c.org_id == self.scope.org, found.c.run_id == latest.c.id)
-        joined, dismissed, verdict = _decided(
+        joined, dismissed, verdict = decided(
             latest.join(mine, own)
             .join(first, and_(together(first), first.c.canonical))
             .join(found, and_(here, or_(is_older, found.c.newer == first.c.observation_id)))
@@ -226,7 +226,7 @@ class ContradictionsOf:
 
     def statement(self) -> Select[Any]:
         """Of equal severity in the order in which they were found."""
-        latest, table, found = _latest(self.scope, self.id), schema.observations, own_schema.contradictions
+        latest, table, found = latest_pass(self.scope, self.id), schema.observations, own_schema.contradictions
         is_older = found.c.older == self.id
         other = case((is_older, found.c.newer), else_=found.c.older)
         here = and_(
@@ -235,7 +235,7 @@ class ContradictionsOf:
             or_(is_older, found.c.newer == self.id),
         )
         stored = and_(table.c.org_id == self.scope.org, table.c.id == other)
-        joined, dismissed, verdict = _decided(latest.join(found, here).outerjoin(table, stored), triaged=self.triaged)
+        joined, dismissed, verdict = decided(latest.join(found, here).outerjoin(table, stored), triaged=self.triaged)
         return (
             select(
                 found.c.fingerprint,

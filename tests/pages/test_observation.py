@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Owner = psycopg.Connection[Any]
 
+AGREEING = "delete from rankscope.contradictions where fingerprint = 'inside'"  # both beside it
 UNKNOWN = "No such observation: it does not exist here, or you may not see it."
 
 
@@ -52,7 +53,8 @@ def said(test: AppTest, name: str) -> str:
 
 
 class TestFigures:
-    def test_text_figures_and_strip(self, opened: Opened, planted: Planted) -> None:
+    def test_text_figures_and_strip(self, opened: Opened, planted: Planted, owner: Owner) -> None:
+        owner.execute(AGREEING)
         test = opened(observation=str(planted.id))
         assert test.code[0].value == ALIKE[0]
         assert f", project {sample.canary('org_a', 'project')} · api, written " in texts(test)
@@ -83,7 +85,8 @@ class TestFigures:
         owner.execute("update observations set weight = 0.1")
         assert flags() == []
 
-    def test_the_timeline_holds_all_of_it_on_one_axis(self, opened: Opened, planted: Planted) -> None:
+    def test_the_timeline_holds_all_of_it_on_one_axis(self, opened: Opened, planted: Planted, owner: Owner) -> None:
+        owner.execute(AGREEING)
         test = opened(observation=str(planted.id))
         spec = json.loads(test.get("plotly_chart")[0].proto.spec)
         lanes = {trace["y"][0] for trace in spec["data"] if trace.get("yaxis") == "y2"}

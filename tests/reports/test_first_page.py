@@ -94,7 +94,10 @@ def test_harm_is_what_can_have_been_done(form: str) -> None:
     first, whole = told(form, disputed())
     assert "did most harm" not in whole
     assert "most harmful" not in whole
-    assert "harm, 0 to 100: what it can have done" in first
+    assert (
+        "harm, 0 to 100: from a quarter of the severity, where no agent is known to have been given either claim, up "
+        "to all of it, where they were given often and many sessions had both"
+    ) in first
     if form != "md":  # which draws nothing
         assert "Alert 1 ranks highest by harm: 79.9 of 100" in first
 
@@ -123,7 +126,8 @@ def test_what_was_read_and_of_which_day_is_said_first(form: str) -> None:
 def test_terms_are_explained_once_before_the_first_alert(form: str) -> None:
     some = [replace(one, rule="the first rule") for one in alerts(2)]
     _, whole = told(form, some)
-    assert [term for term, _ in LEGEND] == ["shared words", "recency, frequency", "domain", "confidence gap", "weight"]
+    terms = ["shared words", "recency, frequency", "domain", "confidence gap", "weight", "said by"]
+    assert [term for term, _ in LEGEND] == terms
     for _, meaning in LEGEND:
         assert whole.count(meaning) == 1, meaning
         assert whole.index(meaning) < whole.rindex("the first rule")
