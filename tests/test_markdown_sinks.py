@@ -39,7 +39,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift/filters.py": {"label"},
         "controls/drift/worklist.py": {"explained"},
         "controls/empty_messages.py": {"meanwhile"},
-        "controls/health/change.py": {"ways"},
+        "controls/health/change.py": {"{way[:2]: way for way in ways}.values()"},
         "controls/impact/filters.py": {"label"},
         "controls/inspector/inspection.py": {"labels"},
         "controls/knobs.py": {"names", "self.explained"},
@@ -98,7 +98,6 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
         "controls/drift/head.py": {"here.judged"},
         "controls/saved_views.py": {"scope.days"},
         "controls/what_if/knobs.py": {"_own_frame(): BOOST.value", "_own_frame(): LAMBDA.value"},  # among its options
-        "controls/flags/changing.py": {"every"},
         # kinds of things, and whether they were looked for
         "controls/search.py": {"_count(): listed(told)", "_looked_through(): alerts", "_looked_through(): queries"},
         "controls/flags/record.py": {
@@ -142,6 +141,7 @@ REVIEWED: dict[str, dict[str, set[str]]] = {
             "_alarms(): trust.unusable", "trust.more",
         },
         "controls/overview/summary.py": {
+            "matrix.explained(list(shown['accepted']), every)",  # of signs that cells have, and of no cell
             "_beside(): change(found).lstrip('▲▼= ')", "_share(): unclear(told)", "_share(): points(change)",
             "_share(): same(shown, percent(then[part], then[whole])).lstrip('= ')",
             "dip(found)", "judged.get('accepted')", "judged.get('coverage')",
