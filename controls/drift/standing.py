@@ -31,10 +31,10 @@ def new_alerts(scope: Scope) -> dict[str, tuple[int, int]] | None:
     return {org: (int(new), int(every)) for org, new, every in found[["org_id", "new", "alerts"]].to_numpy().tolist()}
 
 
-def _whose(scope: Scope, fingerprint: str) -> list[str]:
-    """The organizations whose last aggregation found an alert, which can only be one."""
+def _whose(scope: Scope, fingerprint: str) -> list[str] | None:
+    """The organizations whose last aggregation found an alert, which can only be one; nothing where none can tell."""
     found = ours(AlertsOf(scope, fingerprint))
-    return [] if found is None else found["org_id"].tolist()
+    return None if found is None else found["org_id"].tolist()
 
 
 def offer(scope: Scope) -> None:
@@ -42,15 +42,15 @@ def offer(scope: Scope) -> None:
 
     Where an alert is to be opened, whose it is comes first.
     """
-    fingerprint = opened()
+    fingerprint, found = opened(), new_alerts(scope)
     whose = [] if fingerprint is None else _whose(scope, fingerprint)
     if fingerprint is not None:
-        messages.alert_of_one_organization(found=bool(whose))
-    found = new_alerts(scope)
+        messages.alert_of_one_organization(found=None if found is None or whose is None else bool(whose))
     if found is None:
         one_organization.offer(scope, REASON)
         return
+    first = whose or []
     told = {org: f"{number(new)} new · {number(every)} in all" for org, (new, every) in found.items()}
-    told |= dict.fromkeys(whose, ITS)
-    order = sorted(found, key=lambda org: (org in whose, found[org]), reverse=True)
+    told |= dict.fromkeys(first, ITS)
+    order = sorted(found, key=lambda org: (org in first, found[org]), reverse=True)
     one_organization.offer(scope, REASON, one_organization.Beside(told, order, EXPLAINED))

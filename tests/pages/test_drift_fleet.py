@@ -84,6 +84,18 @@ def test_whose_an_alert_of_a_link_is_comes_first_and_opens_it(address: str) -> N
 
 
 @pytest.mark.usefixtures("_fleet")
+@pytest.mark.parametrize("gone", ["drift_triage", "simhashes"])
+def test_nothing_is_said_of_whose_an_alert_is_where_that_cannot_be_read_or_shown(
+    address: str, owner: Owner, gone: str
+) -> None:
+    owner.execute(f"drop table rankscope.{gone} cascade".encode())  # one of two names of ours
+    with application(address) as test:
+        test.query_params["alert"] = "d1"
+        test.switch_page("drift_alerts.py").run()
+        assert [line.value for line in test.info if line.value.endswith("once its organization is chosen.")]
+
+
+@pytest.mark.usefixtures("_fleet")
 def test_without_our_schema_the_names_stand_alone(address: str, owner: Owner) -> None:
     owner.execute("drop schema rankscope cascade")
     with application(address) as test:

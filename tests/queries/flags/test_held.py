@@ -65,3 +65,27 @@ def test_the_newest_that_held(store: Store, owner: Owner, since: int, until: int
     assert [made[int(id_)] for id_ in found["id"]] == ([] if expected is None else [expected])
     if expected is not None:
         assert found["next_at"].isna().tolist() == [expected == 30]
+
+
+@pytest.mark.parametrize(
+    "found_off",
+    [
+        (("absent", "false", 25.0),),  # what it was set to means the same
+        (("absent", "true", 25.0), ("true", "absent", 25 - HOUR)),  # a try of an hour, which found it off
+    ],
+)
+def test_on_is_over_where_the_audit_found_it_off(
+    store: Store, owner: Owner, found_off: tuple[tuple[str, str, float], ...]
+) -> None:
+    """Other software switched it off meanwhile, of which the audit has no entry of its own."""
+    sample.add_organization(owner, "org_a")
+    for old, new, days in (("absent", "true", 40.0), *found_off):
+        owner.execute(
+            """insert into rankscope.flag_changes
+                 (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+               values ('org_a', gen_random_uuid(), %s, %s, %s, 'r', 'olga', 'test', %s)""",
+            (BOOST, old, new, NOW - days * DAY),
+        )
+    since, until = NOW - 20 * DAY, NOW
+    assert store.ask(HeldOn(Scope(Reach(("org_a",)), since, until, "org_a"), BOOST)).empty
+    assert not store.ask(HeldOn(Scope(Reach(("org_a",)), NOW - 30 * DAY, until, "org_a"), BOOST)).empty
