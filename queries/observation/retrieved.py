@@ -84,7 +84,8 @@ class RetrievalTotals:
         """A session counts once, however often it was given the observation."""
         each, sessions = retrievals_of(self.scope, self.id, self.shape), schema.sessions
         ranked = and_(each.c.unweighted_rank.is_not(None), each.c.weighted_rank.is_not(None))
-        moved = each.c.weighted_rank - each.c.unweighted_rank
+        # unlike a difference never out of range, whatever the ranks are
+        up, down = each.c.weighted_rank < each.c.unweighted_rank, each.c.weighted_rank > each.c.unweighted_rank
         given = func.count(each.c.session_id.distinct())
         by_outcome = [given.filter(each.c.injected, sessions.c.outcome == name) for name in schema.OUTCOMES]
         return select(
@@ -96,8 +97,8 @@ class RetrievalTotals:
             func.count().filter(each.c.injected),
             func.count().filter(each.c.injected.is_(None)),
             func.count().filter(each.c.weighted),
-            func.count().filter(each.c.weighted, moved < 0),
-            func.count().filter(each.c.weighted, moved > 0),
+            func.count().filter(each.c.weighted, up),
+            func.count().filter(each.c.weighted, down),
             given.filter(each.c.injected),
             *by_outcome,
             given.filter(each.c.injected, sessions.c.outcome.not_in(schema.OUTCOMES)),

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from tests.conftest import Cluster
 
 ROOT = Path(__file__).parents[2]
-SCOPE = Scope(EVERYTHING, sample.TODAY.replace(day=1), sample.TODAY.replace(year=sample.TODAY.year + 1))
+SCOPE = Scope(EVERYTHING, sample.TODAY - timedelta(days=30), sample.TODAY + timedelta(days=365))
 
 
 def kill_all(*processes: psutil.Process) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 ONE = Reach(("org_a",))
-SCOPE = Scope(ONE, sample.TODAY.replace(day=1), sample.TODAY)
+SCOPE = Scope(ONE, sample.TODAY - timedelta(days=30), sample.TODAY)
 COUNT = "select count(*) from organizations"
 BACKEND = "select pg_backend_pid()"
 

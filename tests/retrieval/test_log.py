@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Owner = psycopg.Connection[Any]
 
 ROOT = Path(__file__).parents[2]
-WINDOW = Scope(EVERYTHING, sample.TODAY.replace(year=2000), sample.TODAY.replace(year=2999))
+WINDOW = Scope(EVERYTHING, sample.TODAY - timedelta(days=9_000), sample.TODAY + timedelta(days=9_000))
 COLUMNS = """select observation_id, relevance_score, feedback_weight, weighted_score, unweighted_rank, weighted_rank,
                     injected, corroboration_boost from retrieval_ab_logs order by id"""
 
