@@ -151,6 +151,13 @@ class TestRetrievals:
         found = store.ask(RetrievalTotals(LIFE, planted.id)).iloc[0]
         assert found[["retrievals", "log_rows", "repeated"]].to_list() == [70, 71, 1]
 
+    def test_ranks_at_the_ends_of_their_type(self, store: Store, owner: Owner, planted: Planted) -> None:
+        """Their difference has no place in it."""
+        before = store.ask(RetrievalTotals(LIFE, planted.id)).iloc[0]
+        sample.add_retrieval(owner, "org_a", [(-2, 2**31 - 1)], name="far", observations=[planted.id])
+        found = store.ask(RetrievalTotals(LIFE, planted.id)).iloc[0]
+        assert (found["retrievals"], found["down"]) == (before["retrievals"] + 1, before["down"] + 1)
+
     def test_never_retrieved_is_a_row_of_zeros_and_an_empty_page(self, store: Store, planted: Planted) -> None:
         totals = store.ask(RetrievalTotals(LIFE, planted.opposite)).iloc[0]
         assert (totals["retrievals"], totals["log_rows"]) == (0, 0)
