@@ -25,14 +25,10 @@ def no_alerts(*, filtered: bool) -> None:
 
 def alert_of_one_organization(*, found: bool | None) -> None:
     """An address that names an alert and not whose it is, which may not be known."""
-    told = {
-        True: " The first below has it.",
-        False: " No last aggregation that you may see found this alert.",
-        None: "",
-    }
+    known = "" if found is None else " No last aggregation that you may see found this alert."
     st.info(
         "The link names an alert and no organization: the alert is opened once its organization is chosen."
-        + told[found],
+        + (" The first below has it." if found else known),
         icon=":material/link:",
     )
 
