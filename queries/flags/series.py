@@ -20,12 +20,27 @@ BRIEF = timedelta(days=1)  # a change that was taken back sooner was tried, or m
 
 
 def kept_changes(scope: Scope) -> Subquery:
-    """The changes that were not soon taken back, of those that turned what is ranked: how it ``was`` and ``is``."""
+    """The changes that were not soon taken back, of those that turned what is ranked: how it ``was`` and ``is``.
+
+    Each holds until the ``next_at`` of them, or until an entry found the flag turned outside.
+    """
     old, new = is_on(audit.c.old_state), is_on(audit.c.new_state)
     told = (audit.c.org_id, audit.c.id, audit.c.flag, spoken(audit.c.new_state).label("new"), audit.c.changed_at)
-    entries = select(*told, old.label("was"), new.label("is")).where(scope.organizations(audit.c.org_id))
-    last = series(entries.subquery("entries"))
-    return select(last).where(last.c.size % 2 == 1).subquery("kept")
+    every = select(*told, old.label("was"), new.label("is")).where(scope.organizations(audit.c.org_id))
+    last = series(_found_outside(every.subquery("every")))
+    following = func.lead(last.c.changed_at).over(partition_by=_flag(last), order_by=_in_order(last))
+    next_at = func.least(following, last.c.outside_at).label("next_at")  # least passes over a null
+    return select(last, next_at).where(last.c.size % 2 == 1).subquery("kept")
+
+
+def _found_outside(every: Subquery) -> Subquery:
+    """Entries, and when the first after each found the flag otherwise than the one before it had left it."""
+    left = func.lag(every.c["is"]).over(partition_by=_flag(every), order_by=_in_order(every))
+    entries = select(every, case((left != every.c["was"], every.c.changed_at)).label("found_at")).subquery("found")
+    outside_at = func.min(entries.c.found_at).over(
+        partition_by=_flag(entries), order_by=_in_order(entries), rows=(1, None)
+    )
+    return select(entries, outside_at.label("outside_at")).subquery("entries")
 
 
 def series(entries: Subquery) -> Subquery:

@@ -42,11 +42,7 @@ class FlagsTurned:
 
     def statement(self) -> Select[Any]:
         """Counted before they are taken, so that no length of a list cuts the number."""
-        kept = kept_changes(self.scope)
-        next_at = func.lead(kept.c.changed_at).over(
-            partition_by=(kept.c.org_id, kept.c.flag), order_by=(kept.c.changed_at, kept.c.id)
-        )
-        turned = select(*kept.c, next_at.label("next_at")).subquery("turned")
+        turned = kept_changes(self.scope)
         held = func.least(turned.c.next_at, self.scope.until) - turned.c.changed_at  # least passes over a null
         told = (turned.c.id, turned.c.flag, turned.c.new, turned.c.changed_at, turned.c.next_at)
         return (

@@ -60,6 +60,11 @@ def kept(series: list[Entry]) -> list[Entry]:
     return found
 
 
+def found_outside(series: list[Entry]) -> list[datetime]:
+    """When a flag was found otherwise than the entry before had left it."""
+    return [each[5] for last, each in pairwise(series) if is_on(last[2], last[4]) != is_on(each[2], each[3])]
+
+
 def is_on(flag: str, stored: str) -> bool:
     return known_flag(flag).is_on(as_state(STORED[stored]))
 
@@ -95,9 +100,12 @@ def test_what_held_longest_in_a_window_and_how_many_it_has(
         inside = []
         for org in mine:
             for flag in NAMES:
-                series = kept([each for each in rows if each[1:3] == (org, flag)])
+                every = [each for each in rows if each[1:3] == (org, flag)]
+                series = kept(every)
                 for number, (id_, _, _, _, new, at) in enumerate(series):
-                    until = series[number + 1][5] if number + 1 < len(series) else None
+                    ends = [each[5] for each in series[number + 1 :]]
+                    later = every[every.index(series[number]) :]
+                    until = min(ends[:1] + found_outside(later), default=None)
                     if window.since <= at < window.until:
                         held = min(until or window.until, window.until) - at
                         inside.append((-held, -id_, org, (id_, flag, STORED[new], at, until)))
@@ -135,6 +143,15 @@ def test_a_change_stands_until_now_where_it_was_only_tried_without(store: Store,
     (row,) = store.ask(FlagsTurned(MONTH, 3)).to_dict("records")
     assert (row["changes"], row["id"], row["every_flag"], row["every_org"]) == (1, first, WEIGHTING, "org_a")
     assert pd.isna(row["next_at"])
+
+
+def test_a_change_holds_until_a_later_one_found_it_turned_outside(store: Store, owner: Owner) -> None:
+    """Other software took it back, of which the audit has no entry of its own; the try of an hour explains nothing."""
+    (first,) = turn(owner, "absent", "true", at=NOW - timedelta(days=20), of=("org_a", WEIGHTING))
+    found = NOW - timedelta(days=2)
+    turn(owner, "absent", "true", "absent", at=found, of=("org_a", WEIGHTING))
+    (row,) = store.ask(FlagsTurned(MONTH, 3)).to_dict("records")
+    assert (row["id"], row["next_at"]) == (first, found)
 
 
 def test_a_trial_that_began_before_the_window_is_taken_back_inside_it(store: Store, owner: Owner) -> None:
