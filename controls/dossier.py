@@ -50,7 +50,15 @@ class Dossier:
     @property
     def apart(self) -> frozenset[str]:
         """Who of its cluster is not known to say what it says: near in words, and no voice for it."""
-        found = None if self.voices is None else self.voices["apart"]
+        return self._of_cluster("apart")
+
+    @property
+    def against(self) -> frozenset[str]:
+        """Who of its cluster contradicts it, but for what was dismissed."""
+        return self._of_cluster("against")
+
+    def _of_cluster(self, who: str) -> frozenset[str]:
+        found = None if self.voices is None else self.voices[who]
         return frozenset(found) if isinstance(found, list) else frozenset()
 
 

@@ -22,7 +22,7 @@ from queries.observation.retrieved import PAGE
 from queries.scope import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from streamlit.elements.lib.mutable_tab_container import TabContainer
 
@@ -175,20 +175,30 @@ def cluster(found: Dossier) -> None:
     st.caption(f"{sizes}, at most {counted(int(first['diameter']), 'bit')} apart.")
     if found.disputes:
         disputes.cluster_is_disputed(settled(one.verdict for one in found.disputes))
-    against = {id_: one.verdict for one in found.disputes for id_ in (one.older, one.newer)}
     role = [
-        " · ".join(
-            word
-            for word, holds in (
-                ("this one", id_ == str(found.id)),
-                ("canonical", canonical),
-                (disputes.of_member(against.get(id_), "the canonical"), id_ in against and not canonical),
-            )
-            if holds
-        )
+        " · ".join(_roles(found, id_, canonical=canonical))
         for id_, canonical in zip(members["id"], members["canonical"], strict=True)
     ]
     observations.table(members.assign(role=role), "members", {"role": "Role", "bits": "Bits apart"})
+
+
+def _roles(found: Dossier, id_: str, *, canonical: bool) -> Iterator[str]:
+    """What a member of the cluster is, and whom it contradicts: this one, or what speaks for the cluster."""
+    if id_ == str(found.id):
+        yield "this one"
+    if canonical:
+        yield "canonical"
+    verdicts = {side: one.verdict for one in found.disputes for side in (one.older, one.newer)}
+    if id_ in verdicts and not canonical:
+        yield disputes.of_member(verdicts[id_], "the canonical")
+    if id_ in found.against and {id_, str(found.id)} not in ({one.older, one.newer} for one in found.disputes):
+        yield disputes.of_member(_verdict(found, id_), "this one")
+
+
+def _verdict(found: Dossier, other: str) -> str | None:
+    """Which side triage found right, of the contradiction with another; none where several of equal texts stand."""
+    rows = [] if found.contradictions is None else found.contradictions[["other", "verdict"]].itertuples(index=False)
+    return next((str(verdict) for id_, verdict in rows if id_ == other and not pd.isna(verdict)), None)
 
 
 def contradictions(found: Dossier) -> None:

@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VoicesRow:
-    """How many members are known to say it, itself among them, by how many agents; and the ids of the others."""
+    """How many members are known to say it, itself among them, by how many agents; the ids of the others.
+
+    ``against`` are those of them that contradict it.
+    """
 
     members: int
     agents: int
     apart: object
+    against: object
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class Voices:
         ids = select(cluster.c.id)
         cut = exists().where(conflicts.c.older.in_(ids), conflicts.c.newer.in_(ids))
         known = and_(cluster.c.id.not_in(select(against.c.id)), or_(own, cluster.c.id.in_(select(beside.c.id))))
-        each = select(cluster, or_(~cut, known).label("known")).cte("each")
+        opposed = cluster.c.id.in_(select(against.c.id))
+        each = select(cluster, or_(~cut, known).label("known"), opposed.label("opposed")).cte("each")
         return select(
             func.count().filter(each.c.known),
             case(
@@ -62,6 +67,7 @@ class Voices:
                 else_=func.count(each.c.agent_id.distinct()).filter(each.c.known),
             ),
             func.array_agg(each.c.id.cast(Text)).filter(~each.c.known),
+            func.array_agg(each.c.id.cast(Text)).filter(each.c.opposed),
         )
 
     def _cluster(self, latest: CTE) -> CTE:

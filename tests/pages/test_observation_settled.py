@@ -87,6 +87,21 @@ def test_what_nobody_decided_is_disputed(opened: Opened, store: Store, passed: l
     assert (marks(test, "contradicted"), marks(test, "said by others")) == (2, 0)
 
 
+def test_the_cluster_says_who_contradicts_the_opened_one(opened: Opened, store: Store, passed: list[Any]) -> None:
+    """The second contradicts the canonical and the third; the third has nothing against the canonical."""
+    first, second, third = passed[0].older, passed[0].newer, passed[1].newer
+    by_id = opened(observation=second, part="Cluster").dataframe[0].value.set_index("id")["role"].to_dict()
+    assert by_id == {first: "canonical", second: f"this one · ✕ {AGAINST}", third: "✕ contradicts this one"}
+    by_id = opened(observation=third, part="Cluster").dataframe[0].value.set_index("id")["role"].to_dict()
+    assert by_id == {first: "canonical", second: f"✕ {AGAINST} · ✕ contradicts this one", third: "this one"}
+    decide(store, passed[1], "resolved", "newer")
+    by_id = opened(observation=third, part="Cluster").dataframe[0].value.set_index("id")["role"].to_dict()
+    assert by_id[second] == f"✕ {AGAINST} · ✕ settled: newer is right"
+    decide(store, passed[0], "false_positive")
+    by_id = opened(observation=second, part="Cluster").dataframe[0].value.set_index("id")["role"].to_dict()
+    assert by_id == {first: "canonical", second: "this one", third: "✕ settled: newer is right"}
+
+
 @pytest.mark.parametrize(
     ("decided", "told"),
     [

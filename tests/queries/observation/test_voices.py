@@ -42,6 +42,19 @@ def test_whoever_contradicts_it_is_no_voice(store: Store, owner: Owner, planted:
     assert voices(store, one, triaged=False)[0] == 1
 
 
+def test_those_apart_are_told_from_those_against(store: Store, owner: Owner, planted: Planted) -> None:
+    """Its equals' opponents are its own; who is only on neither side is not against it."""
+    one, other = planted.alike
+
+    def against(id_: UUID) -> set[str]:
+        return set(store.ask(Voices(LIFE, id_)).iloc[0]["against"] or ())
+
+    assert (against(planted.id), against(one), against(other)) == (set(), {str(other)}, {str(one)})
+    owner.execute("update rankscope.contradictions set newer = %s where fingerprint = 'print'", (other,))
+    assert (against(planted.id), against(one)) == ({str(other)}, {str(other)})
+    assert against(other) == {str(one), str(planted.id)}
+
+
 def test_an_agent_is_counted_once_and_a_member_that_is_gone_has_none(
     store: Store, owner: Owner, planted: Planted
 ) -> None:
@@ -62,3 +75,4 @@ def test_of_many_equal_texts_no_opponent_is_a_voice(store: Store, owner: Owner) 
     for id_, text in rows:
         opposed = next(ids for said, ids in sides.items() if said != text)
         assert voices(store, id_) == ((6, 6, opposed) if "18" in text else (5, 1, opposed))
+        assert set(store.ask(Voices(LIFE, id_)).iloc[0]["against"]) == opposed
