@@ -73,16 +73,21 @@ def page_on_show(found: Drift) -> int:
 
 
 def worklist(found: Drift) -> None:
-    """One page of the listed alerts, worst first."""
+    """One page of the listed alerts, worst first; from the open alert on, and round to it, for two rows are seen."""
     pages, page, chosen = _pages(found), page_on_show(found), filters.opened()
     if chosen is None and page < (filters.page() or 1):
         messages.no_such_page()
     rows = found.listed[(page - 1) * PAGE : page * PAGE]
+    opened, lead = None if chosen is None else current(found, chosen), "most harmful"
+    if opened is not None:
+        before, with_it = _places(found, opened)
+        begin, lead = before - (page - 1) * PAGE, "open one" if before < with_it else "next one"
+        rows = rows[begin:] + rows[:begin]
     shown = _shown(found, rows, chosen)
     fingerprints = tuple(one.fingerprint for one in rows)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption(
-            f"{counted(len(found.listed), 'alert')}{_in_disputes(found.listed)}, the most harmful first"
+            f"{counted(len(found.listed), 'alert')}{_in_disputes(found.listed)}, the {lead} first"
             + (f": {number((page - 1) * PAGE + 1)} to {number((page - 1) * PAGE + len(rows))}." if pages > 1 else ".")
             + f" Chosen among the {number(len(found.every))} most severe of {number(found.total)}."
             * bool(found.left_out),
