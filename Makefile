@@ -39,21 +39,22 @@ models: .venv/installed
 # Compiled modules are kept whatever the environment says: the tests start hundreds of processes that import them.
 test test-all: export PYTHONDONTWRITEBYTECODE :=
 
-# Mypy needs one core for a minute, in which another compiles the tests.
+# Minutes of a run, and what else pytest is told. Mypy needs one core for a minute, in which another compiles the tests.
 define check
 	@$(BIN)/ruff format --check --quiet . || { echo "run: $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python -m pytest --collect-only -q > /dev/null 2>&1 & $(BIN)/mypy --no-error-summary . && wait
 	@$(BIN)/python -m tests.browser.chromium > /dev/null
-	@$(BIN)/python -m pytest -q -n 3 --dist loadfile $(1)
+	@$(BIN)/python -m tests.midnight $(1)
+	@$(BIN)/python -m pytest -q -n 3 --dist loadfile $(2)
 endef
 
 test: .venv/installed-dev
-	$(call check)
+	$(call check,20)
 
 # What measures runs alone, after the others.
 test-all: .venv/installed-dev models
-	$(call check,-m "long or not long" --ignore tests/test_load.py)
+	$(call check,60,-m "long or not long" --ignore tests/test_load.py)
 	@$(BIN)/python -m pytest -q -m long tests/test_load.py
 
 BENCHMARKS := ranking stages mmr clustering pairs contradictions log_writer retrieval load replay inspector corroboration drift fleet soak
