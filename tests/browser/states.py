@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -76,6 +77,7 @@ IDS = {
 }
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
+WORKING = re.compile("waiting|of at most")  # what a bar says that goes on, and not the one of a block's tokens
 DRAWN = ".js-plotly-plot .bars, .js-plotly-plot .point, [data-testid=stMetric], [data-testid=stAlert]"
 
 
@@ -126,7 +128,7 @@ def reach(visit: Visit, name: str) -> None:
     if name in CALENDAR:
         page.locator("[data-testid=stDateInput] [role=spinbutton]").first.click()
         page.get_by_test_id("stDateInputCalendar").wait_for()
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.get_by_test_id("stProgress").filter(has_text=WORKING)).to_have_count(0)
     visit.settled()
     page.wait_for_timeout(1000)  # what fades in is pale until then
 
