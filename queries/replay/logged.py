@@ -18,7 +18,7 @@ from queries.scores import best_first
 from queries.shape import LogShape, columns
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Select, Subquery
+    from sqlalchemy import CTE, ColumnElement, Connection, Select, Subquery
 
     from queries.scope import Scope
 
@@ -129,9 +129,8 @@ class ReplayLog:
         source = newest.join(each, each.c.retrieval == newest.c.retrieval).outerjoin(sessions, mine)
         budget: ColumnElement[Any] = cast(null(), Integer)
         if injections and "retrieval_id" in log:
-            given = schema.context_injection_logs
-            its = and_(given.c.org_id == self.scope.org, given.c.retrieval_id.cast(Text) == newest.c.retrieval)
-            source, budget = source.outerjoin(given, its), given.c.token_budget
+            given = self._budgets(newest)
+            source, budget = source.outerjoin(given, given.c.retrieval == newest.c.retrieval), given.c.budget
         return (
             select(
                 newest.c.retrieval,
@@ -148,6 +147,17 @@ class ReplayLog:
             )
             .select_from(source)
             .order_by(newest.c.at.desc(), newest.c.retrieval)
+        )
+
+    def _budgets(self, newest: CTE) -> CTE:
+        """The budget of each retrieval, once also where a store without our unique index holds its injection twice."""
+        given = schema.context_injection_logs
+        retrieval = given.c.retrieval_id.cast(Text)
+        return (
+            select(retrieval.label("retrieval"), func.min(given.c.token_budget).label("budget"))
+            .where(given.c.org_id == self.scope.org, retrieval.in_(select(newest.c.retrieval)))
+            .group_by(given.c.retrieval_id)
+            .cte("given")
         )
 
     def timeless(self, log: frozenset[str]) -> Select[Any]:

@@ -155,3 +155,18 @@ class TestScope:
         found = replay(store, scope(org), WhatIf(lam=0.5, boost=0.2))
         assert (found.coverage.logged, found.rbo, found.tau, found.coverage.share) == (0, None, None, None)
         assert (len(found.worst), len(found.flips), len(found.movers)) == (0, 0, 0)
+
+
+def test_a_retrieval_whose_injection_was_written_twice_is_replayed_once(
+    store: Store, owner: Owner, planted: str
+) -> None:
+    """A platform's own table may lack the unique index on retrievals."""
+    owner.execute("drop index injections_retrieval")
+    owner.execute(
+        """insert into context_injection_logs (org_id, retrieval_id, session_id, project_id, token_budget, tokens_used,
+             candidates, observation_ids, created_at)
+           select org_id, retrieval_id, session_id, project_id, token_budget, tokens_used, candidates, observation_ids,
+                  created_at
+             from context_injection_logs"""
+    )
+    assert reasons(store, planted) == {}
