@@ -8,6 +8,7 @@ bare addresses after the escapes are gone, and icons of ``:material/…:`` even 
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -257,8 +258,10 @@ def digits(value: float | None, most: int = 3, *, signed: bool = False) -> str:
     if value is None:
         return MISSING
     sign = "+" if signed else ""
-    whole = abs(float(f"{value:.{most}g}")) >= 10**most
-    return f"{value:{sign},.0f}" if whole else f"{value:{sign}.{most}g}"
+    shown = f"{value:{sign}.{most}g}"
+    if abs(float(shown)) >= 10**most:
+        return f"{value:{sign},.0f}"
+    return f"{Decimal(shown):{sign}f}" if "e" in shown else shown  # one of millions has one
 
 
 def lasting(span: timedelta) -> str:
@@ -290,4 +293,4 @@ def moved(before: Any, after: Any) -> str:  # noqa: ANN401 - ranks, or what pand
 
 def percent(part: float, whole: float) -> str:
     """A share with three significant digits at most, or a dash where there is nothing to share."""
-    return MISSING if not whole else f"{100 * part / whole:.3g} %"
+    return MISSING if not whole else f"{digits(100 * part / whole)} %"

@@ -17,7 +17,7 @@ from controls.health.advice import Advice, to_do
 from controls.health.words import SIGNS as BANDS
 from controls.health.words import limits, shown
 from controls.loading import ask_now, may_write, store
-from controls.messages import MISSING, number
+from controls.messages import MISSING, digits, number
 from queries.checkup import examine
 from queries.errors import StoreError
 from queries.health.server import PoolUse, ServerStatus, pool_use
@@ -69,7 +69,7 @@ def _status(scope: Scope) -> None:
         "connections to the server": f"{number(server['connections'])} of {number(server['most_connections'])}",
         "deadlocks so far": number(server["deadlocks"]),
         "role": "standby" if server["standby"] else "primary",
-        "behind the primary": MISSING if pd.isna(server["lag_seconds"]) else f"{server['lag_seconds']:.3g} s",
+        "behind the primary": MISSING if pd.isna(server["lag_seconds"]) else f"{digits(server['lag_seconds'])} s",
         "read login": server["login"],
         "write login": "configured" if may_write() else "none: Rankscope only reads",
         **{name: told for which, pool in pools.items() if pool is not None for name, told in _used(which, pool)},

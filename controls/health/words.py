@@ -27,7 +27,7 @@ def shown(measure: Measure, value: float | None) -> str:
     if value is None:
         return MISSING
     if measure.is_share:
-        return f"{100 * value:.3g} %"
+        return f"{digits(100 * value)} %"
     if not isinstance(measure, Check):
         return digits(value)
     if measure.unit != "h":
@@ -87,7 +87,7 @@ def change(each: Compared) -> str:
     if each.change is None:
         return "nothing to compare"
     sign = "≈" if each.meaning == "chance" else "▲" if each.change > 0 else "▼"
-    amount = points(100 * each.change) if each.measure.is_share else f"{each.change:+,.3g}"
+    amount = points(100 * each.change) if each.measure.is_share else digits(each.change, signed=True)
     # what the sentence on top would not call worse is not called so elsewhere
     is_small = each.meaning in ("worse", "better") and not each.large
     return f"{sign} {amount}{'' if is_small else MEANINGS[each.meaning] if each.dip is None else DIP}"

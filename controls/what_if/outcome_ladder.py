@@ -12,7 +12,7 @@ from analysis.intervals import FLOOR
 from charts.flips import around_the_switch
 from charts.look import QUIET
 from controls import glossary
-from controls.messages import MISSING, counted, number, percent, unknown_outcomes
+from controls.messages import MISSING, counted, digits, number, percent, unknown_outcomes
 from controls.scope import scope_address
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def _estimate(found: Estimate) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for label, value, explained in (
-            ("Effective sample", f"{found.effective:,.3g}", glossary.EFFECTIVE_SAMPLE),
-            ("Largest weight", f"{found.largest:,.3g}", glossary.LARGEST_WEIGHT),
+            ("Effective sample", digits(found.effective), glossary.EFFECTIVE_SAMPLE),
+            ("Largest weight", digits(found.largest), glossary.LARGEST_WEIGHT),
             ("Clipped", f"{100 * found.clipped:.3g} %", glossary.CLIPPED),
             ("Mean weight", f"{found.mean:.3g}", glossary.MEAN_WEIGHT),
         ):

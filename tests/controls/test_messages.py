@@ -5,15 +5,20 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from controls.messages import digits, moved
+from controls.messages import digits, moved, percent
 
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0.0, "0"), (0.123456, "0.123"), (999.4, "999"), (999.6, "1,000"), (12345.6, "12,346"), (None, "—")],
+    [(0.0, "0"), (0.123456, "0.123"), (999.4, "999"), (999.6, "1,000"), (12345.6, "12,346"), (None, "—"),
+     (0.0000314159, "0.0000314"), (-2e-7, "-0.0000002")],
 )  # fmt: skip
 def test_three_digits_and_never_an_exponent(value: float | None, shown: str) -> None:
     assert digits(value) == shown
+
+
+def test_one_of_millions_is_a_share_that_can_be_read() -> None:
+    assert percent(3, 10_000_000) == "0.00003 %"
 
 
 @pytest.mark.parametrize(("value", "shown"), [(-160.0, "-160"), (100.0, "+100"), (99.6, "+100"), (4.26, "+4.3")])

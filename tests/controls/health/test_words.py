@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.health.change import compare
+from analysis.health.checks import judged
 from controls.health.words import change, points, shown
 
 
@@ -35,3 +36,16 @@ def test_of_what_is_no_share_the_difference_is_told_in_percent() -> None:
 )
 def test_points_have_two_digits_and_none_beyond_a_tenth(change: float, told: str) -> None:
     assert points(change) == told
+
+
+def test_a_few_lost_of_millions_are_a_share_that_can_be_read() -> None:
+    """3 retrievals dropped of 10 million, since the writer started."""
+    (found,) = (each for each in judged({"dropped_or_failed": 3.0, "logged": 1e7}) if each.check.name == "drops")
+    assert (found.band, shown(found.check, found.value)) == ("watch", "0.00003 %")
+
+
+def test_of_what_is_no_share_a_large_change_has_all_its_digits_before_the_point() -> None:
+    """1,650 tokens a block after 400."""
+    now, before = ({"tokens": tokens, "blocks": 10.0} for tokens in (16_500.0, 4_000.0))
+    found = next(each for each in compare(now, before) if each.measure.name == "tokens")
+    assert change(found) == "▲ +1,250"

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.replay.outcomes import Outcomes, Switched, switched
 from analysis.replay.pool import Coverage
-from analysis.replay.propensity import Reweighted
+from analysis.replay.propensity import Estimate, Reweighted
 from controls.what_if.outcome_ladder import in_short, ladder
 from tests.analysis.replay.switching import DAY, endings
 
@@ -19,4 +19,7 @@ more = at[-1:] * both
 found = switched(endings(on + [True] * both, accepted + [True] * both, both, at=[*at, *more]), "Weighting")
 outcomes = Outcomes(found, Switched(None, "No boost."))
 in_short(outcomes)
-ladder(Coverage(1, 1, ()), outcomes, Reweighted(None, "Nothing more."), on_top=False)
+weighed = st.query_params.get("weighed")
+effective, largest, clipped, mean = map(float, (weighed or "1 1 0 1").split())
+made = Estimate(4_000, 0, 3_000, 0.5, 0.6, 0.55, 0.65, effective, largest, clipped, mean) if weighed else None
+ladder(Coverage(1, 1, ()), outcomes, Reweighted(made, "Nothing more."), on_top=False)

@@ -12,8 +12,10 @@ from tests.jobs.command import ROOT
 PAGE = ROOT / "tests" / "controls" / "what_if" / "ladder_page.py"
 
 
-def shown(first: int, second: int, after: str = "half", both: int = 0, began: int = 100) -> AppTest:
+def shown(first: int, second: int, after: str = "half", both: int = 0, began: int = 100, **more: str) -> AppTest:
     test = AppTest.from_file(PAGE, default_timeout=30)
+    for name, value in more.items():
+        test.query_params[name] = value
     test.query_params["first"], test.query_params["second"] = str(first), str(second)
     test.query_params["after"], test.query_params["both"], test.query_params["began"] = after, str(both), str(began)
     assert not test.run().exception
@@ -71,3 +73,8 @@ def test_the_difference_is_since_the_switch_and_not_of_the_window(began: int, wh
     against = "after it against before it, not, as on Health, this window against the one before."
     assert test.text[0].value == f"{title}: {against} Outcomes, below the map, has the rest."
     assert test.markdown[1].value.endswith(f"up to this window's end: {against}")
+
+
+def test_an_estimate_of_many_sessions_has_all_its_digits() -> None:
+    test = shown(40, 40, weighed="2345.6 1250 0.02 0.98")
+    assert [figure.value for figure in test.metric] == ["2,346", "1,250", "2 %", "0.98"]
