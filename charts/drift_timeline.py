@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from charts.look import DAYS, DISPUTED, NEUTRAL, finish
-from charts.timeline import LANES, draw_lane
+from charts.timeline import LANES, draw_lane, weight_begins
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -66,14 +66,12 @@ def _draw_weight(figure: go.Figure, side: str, life: Life, now: datetime) -> Non
     ordered = life.steps.iloc[::-1]
     times, values = list(ordered["recorded_at"]), [float(value) for value in ordered["new_weight"]]
     first = float(ordered["previous_weight"].iloc[0]) if times else life.weight
-    start = life.created if life.created is not None and (not times or life.created < times[0]) else None
-    start = start or (times[0] if times else now)
     if first is None:
         return
     last = values[-1] if values else first
     figure.add_trace(
         go.Scatter(
-            x=[start, *times, max(now, *times) if times else now],
+            x=[weight_begins(ordered, life.created, now), *times, max(now, *times) if times else now],
             y=[first, *values, last],
             mode="lines",
             name=f"weight of the {side}",

@@ -72,7 +72,7 @@ def _draw_weight(
     ordered = steps.iloc[::-1]
     times = list(ordered["recorded_at"])
     values = [float(value) for value in ordered["new_weight"]]
-    start = created if created is not None and (not times or created < times[0]) else (times[0] if times else now)
+    start = weight_begins(ordered, created, now)
     first = float(ordered["previous_weight"].iloc[0]) if times else weight
     last = values[-1] if values else weight
     if first is None or last is None:
@@ -105,6 +105,15 @@ def _draw_weight(
             row=1,
             col=1,
         )
+
+
+def weight_begins(ordered: pd.DataFrame, created: datetime | None, now: datetime) -> datetime:
+    """Where the line of a weight begins: where it was written, or with the first change that is drawn of very many."""
+    if ordered.empty:
+        return created or now
+    first: datetime = ordered["recorded_at"].iloc[0]
+    is_whole = int(ordered["total"].iloc[0]) == len(ordered)
+    return created if is_whole and created is not None and created < first else first
 
 
 def draw_lane(figure: go.Figure, name: str, lane: str, marks: pd.DataFrame, most: int) -> None:
@@ -156,7 +165,7 @@ def _finding(happened: pd.DataFrame, steps: pd.DataFrame) -> str:
         return "Never retrieved"
     moved = ""
     if len(steps):
-        first, last = float(steps["previous_weight"].iloc[-1]), float(steps["new_weight"].iloc[0])
+        first, last = float(steps["first_weight"].iloc[0]), float(steps["new_weight"].iloc[0])
         moved = f"; weight {first:.3g} → {last:.3g}"
     times = "once" if retrieved == 1 else f"{retrieved:,} times"
     return f"Retrieved {times}, injected {injected:,}{moved}"

@@ -84,7 +84,7 @@ def figures(found: Dossier) -> None:
     weight = found.record["weight"]
     judged = int(totals["accepted"] + totals["rejected"] + totals["rework"])
     moved = (
-        f"{float(weight) - float(steps['previous_weight'].iloc[-1]):+.3g} since first"
+        f"{float(weight) - float(steps['first_weight'].iloc[0]):+.3g} since first"
         if len(steps) and not pd.isna(weight)
         else None
         if len(steps)

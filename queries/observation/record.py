@@ -135,7 +135,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class WeightStepRow:
-    """One change of a weight, and the outcome that made it; ``total`` counts all there are."""
+    """One change of a weight, and the outcome that made it; ``total`` counts all, from ``first_weight`` on."""
 
     recorded_at: datetime
     session_id: str
@@ -144,6 +144,7 @@ class WeightStepRow:
     new_weight: float
     alpha: float
     total: int
+    first_weight: float
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,9 @@ class WeightSteps:
         """Read along the index by observation and time."""
         table = schema.observation_weight_history
         columns = (table.c.previous_weight, table.c.new_weight, table.c.alpha)
+        first = func.first_value(table.c.previous_weight).over(order_by=(table.c.recorded_at, table.c.id))
         return (
-            select(table.c.recorded_at, table.c.session_id, table.c.outcome, *columns, func.count().over())
+            select(table.c.recorded_at, table.c.session_id, table.c.outcome, *columns, func.count().over(), first)
             .where(
                 self.scope.where(table, table.c.recorded_at),
                 table.c.observation_id == self.id,

@@ -67,6 +67,25 @@ class TestFigures:
         assert "injection unknown for" in strip
         assert "log coverage" not in strip
 
+    def test_of_more_changes_than_are_read_the_first_still_counts(
+        self, opened: Opened, planted: Planted, owner: Owner
+    ) -> None:
+        """The three that are planted, from 1 on, and 500 after them, which alone are drawn."""
+        owner.execute(
+            """insert into observation_weight_history (org_id, observation_id, session_id, outcome, previous_weight,
+                 new_weight, alpha, recorded_at)
+               select 'org_a', %s, 'more' || n, 'accepted', 0.5, 0.5, 0.1, %s + n * interval '1 minute'
+                 from generate_series(1, 500) n""",
+            (planted.id, sample.TODAY),
+        )
+        test = opened(observation=str(planted.id))
+        figures = {metric.label: (metric.value, metric.delta) for metric in test.metric}
+        assert figures["Weight"] == ("0.9", "-0.1 since first")
+        (life,) = [json.loads(chart.proto.spec) for chart in test.get("plotly_chart")]
+        assert life["layout"]["title"]["text"].endswith("; weight 1 → 0.5")
+        # of what it was before those nothing is drawn: the line does not reach back to when it was written
+        assert life["data"][0]["x"][0] >= f"{sample.TODAY:%Y-%m-%d}"
+
     def test_a_weight_that_its_history_does_not_explain_is_flagged_once(
         self, opened: Opened, planted: Planted, owner: Owner
     ) -> None:
