@@ -267,7 +267,10 @@ def neighbours(found: Dossier) -> None:
     try:
         near = load(NearestByVector(found.scope, found.id)).frames[0]
         if near.empty:
-            st.info("It has no full vector, or no other of that length exists here.", icon=":material/scatter_plot:")
+            st.info(
+                "It has no full vector, or one of zeros, or no other of that length exists here.",
+                icon=":material/scatter_plot:",
+            )
         else:
             observations.table(near, "by_vector", {"cosine": "Cosine"})
     except StoreError as error:

@@ -68,7 +68,10 @@ class NearestByVector:
     limit: ClassVar[float] = AGGREGATE
 
     def statement(self) -> Select[Any]:
-        """Exact: every vector of equal length is compared, which no index of this expression can shorten."""
+        """Exact: every vector of equal length is compared, which no index of this expression can shorten.
+
+        A vector of zeros has no angle to any: the extension calls its distance no number.
+        """
         table = schema.observation_embeddings
         own = (
             select(table.c.embedding, func.vector_dims(table.c.embedding).label("dimensions"))
@@ -83,10 +86,16 @@ class NearestByVector:
             table.c.observation_id != self.id,
             func.vector_dims(table.c.embedding) == own.c.dimensions,
         )
-        near = (
+        every = (
             select(table.c.observation_id.label("id"), apart.label("apart"))
             .select_from(own.join(table, comparable))
-            .order_by(apart, table.c.observation_id)
+            .offset(literal_column("0"))  # without it every angle would be taken twice
+            .subquery("every")
+        )
+        near = (
+            select(every.c.id, every.c.apart)
+            .where(every.c.apart < literal_column("'NaN'::float8"))
+            .order_by(every.c.apart, every.c.id)
             .limit(NEAREST)
             .cte("near")
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from queries.observation.life import whole_life
-from queries.observation.near import NEAREST, NearestBySimhash
+from queries.observation.near import NEAREST, NearestBySimhash, NearestByVector
 from tests import sample
 from tests.scopes import add_observation
 
@@ -46,3 +46,15 @@ def test_a_rewritten_text_has_no_distance_and_the_next_takes_its_place(
     left = [number for number in range(1, 15) if number not in {1, 4, 6}][:NEAREST]
     assert found["bits"].tolist() == left
     assert found["id"].tolist() == [str(ids[number]) for number in left]
+
+
+def test_a_vector_without_direction_is_near_nothing_and_has_nothing_near(
+    store: Store, owner: Owner, ids: list[UUID]
+) -> None:
+    """As a model gives it to a text without words: no cosine is a number there."""
+    for id_, vector in zip(ids, ("[1,0]", "[1,1]", "[0,0]"), strict=False):
+        owner.execute("insert into observation_embeddings values ('org_a', %s, 'full', %s)", (id_, vector))
+    found = store.ask(NearestByVector(LIFE, ids[0]))
+    assert found["id"].tolist() == [str(ids[1])]
+    assert found["cosine"].tolist() == pytest.approx([0.5**0.5])
+    assert store.ask(NearestByVector(LIFE, ids[2])).empty
