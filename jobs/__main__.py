@@ -11,6 +11,7 @@ import settings
 from jobs import (
     aggregation,
     contradictions,
+    days,
     demo,
     doctor,
     drift_report,
@@ -87,6 +88,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         target.UnknownNameError,
         aggregation.AggregationError,
         contradictions.FileError,
+        days.DaysError,
         demo.MakerError,
         drift_report.DriftReportError,
         grant.GrantError,

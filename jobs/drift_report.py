@@ -7,11 +7,12 @@ import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from jobs.contradictions import share
+from jobs.days import day, window
 from jobs.target import opened, refuse_unknown
 from jobs.terminal import printable
 from queries.exports import RecordExport
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from queries.engine import Store
     from settings import Settings
 
-DAYS = 30  # as the pages' own window
-EARLIEST, LATEST = date.min + timedelta(days=DAYS), date.max - timedelta(days=DAYS)
 STANDARD_OUTPUT = "-"
 FORMS = ("csv", "json", "jsonld", "md", "html", "pdf", "bundle")
 KINDS = ("opposition", "negation", "value", "superseded")
@@ -44,9 +43,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--org", required=True, metavar="ORG", help="an organization's id")
     parser.add_argument("--project", metavar="PROJECT", help="one of its projects; without it, all of them")
-    parser.add_argument("--since", type=_day, metavar="DAY", help="only alerts whose newer statement is from then, UTC")
-    parser.add_argument("--from", dest="first", type=_day, metavar="DAY", help="first day of injections; as --since")
-    parser.add_argument("--until", dest="last", type=_day, metavar="DAY", help="last day of injections; today")
+    parser.add_argument("--since", type=day, metavar="DAY", help="only alerts whose newer statement is from then, UTC")
+    parser.add_argument("--from", dest="first", type=day, metavar="DAY", help="first day of injections; as --since")
+    parser.add_argument("--until", dest="last", type=day, metavar="DAY", help="last day of injections; today")
     parser.add_argument("--threshold", type=share, default=0.5, help="share of words that must agree (0.5)")
     parser.add_argument("--least-severity", type=_severity, default=0.0, metavar="S", help="from 0 to 100 (0)")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind; may be repeated")
@@ -144,12 +143,7 @@ def _file(name: str) -> Iterator[BinaryIO]:
 
 
 def _scope(args: argparse.Namespace) -> Scope:
-    last = args.last or datetime.now(UTC).date()
-    if not EARLIEST <= last <= LATEST:
-        raise DriftReportError(f"expected a last day from {EARLIEST} to {LATEST}, found {last}")
-    first = args.first or args.since or last - timedelta(days=DAYS - 1)
-    if first > last:
-        raise DriftReportError(f"expected a first day that is not after the last, found {first} and {last}")
+    first, last = window(args.first or args.since, args.last)
     return Scope.of_days(Reach.of(frozenset({args.org})), first, last, args.org, args.project)
 
 
@@ -170,7 +164,3 @@ def _name(store: Store, scope: Scope) -> str | None:
 
 def _tell(sentence: str) -> None:
     print(sentence, file=sys.stderr)
-
-
-def _day(text: str) -> date:
-    return date.fromisoformat(text)

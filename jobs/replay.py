@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from jobs.days import DAYS, day, window
 from jobs.target import opened, refuse_unknown
 from queries.scope import Reach, Scope
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from analysis.replay.settings import WhatIf
     from settings import Settings
 
-DAYS = 30  # as the pages' own window
 LOGGED, OFF = "logged", "off"
 WEIGHTING = {LOGGED: None, "on": True, OFF: False}
 
@@ -38,8 +37,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a pipeline as text: a stage that is not in it is off; without one, as logged",
     )
     _knobs(parser.add_argument_group("knobs", "as on the What-if page; each goes before what the pipeline says"))
-    parser.add_argument("--since", type=_day, metavar="DAY", help=f"first day, UTC; {DAYS} days up to the last")
-    parser.add_argument("--until", type=_day, metavar="DAY", help="last day, UTC; today")
+    parser.add_argument("--since", type=day, metavar="DAY", help=f"first day, UTC; {DAYS} days up to the last")
+    parser.add_argument("--until", type=day, metavar="DAY", help="last day, UTC; today")
     parser.add_argument("--json", action="store_true", help="print every figure and id as JSON")
 
 
@@ -113,15 +112,8 @@ def as_text(found: Replay) -> str:
 
 def scope_of(args: argparse.Namespace) -> Scope:
     """The days and the organization that the command line names."""
-    last = args.until or datetime.now(UTC).date()
-    first = args.since or last - timedelta(days=DAYS - 1)
-    if first > last:
-        raise ReplayError(f"expected a first day that is not after the last, found {first} and {last}")
+    first, last = window(args.since, args.until)
     return Scope.of_days(Reach.of(frozenset({args.org})), first, last, args.org, args.project)
-
-
-def _day(text: str) -> date:
-    return date.fromisoformat(text)
 
 
 def _number_or(word: str, kind: Callable[[str], float]) -> Callable[[str], float | None]:

@@ -128,6 +128,8 @@ def test_in_words(readable: str) -> None:
             ("--org", "org_alder", "--since", "2026-03-02", "--until", "2026-03-01"),
             "expected a first day that is not after the last, found 2026-03-02 and 2026-03-01",
         ),
+        (("--org", "org_alder", "--until", "9999-12-31"), "expected a last day from 0001-01-31 to 9999-12-01"),
+        (("--org", "org_alder", "--until", "0001-01-05"), "expected a last day from 0001-01-31 to 9999-12-01"),
     ],
 )
 def test_what_cannot_be_said_is_one_sentence(readable: str, arguments: tuple[str, ...], sentence: str) -> None:
