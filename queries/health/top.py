@@ -180,9 +180,14 @@ class TopObservations:
         limits = [self.scope.organizations(found.c.org_id)]
         limits += [found.c.created_at >= self.scope.since, found.c.created_at < self.scope.until]
         parts = [
-            select(found.c.org_id, func.unnest(column).label("observation_id"), literal(misled).label("misled")).where(
-                *limits
+            select(
+                found.c.org_id,
+                found.c.session_id,
+                func.unnest(column).label("observation_id"),
+                literal(misled).label("misled"),
             )
+            .where(*limits)
+            .distinct()  # a session that names one twice is one session
             for column, misled in ((found.c.misleading_observation_ids, 1), (found.c.helpful_observation_ids, 0))
         ]
         each = parts[0].union_all(parts[1]).subquery("named_once")

@@ -125,3 +125,15 @@ class TestAlone:
         owner.execute("update observations set weight = 'nan' where id = %s", (obs("org_a", 0),))
         owner.execute("update observations set weight = null where id = %s", (obs("org_a", 1),))
         assert alone(store) == {1, 2}
+
+
+def test_a_session_that_names_an_observation_twice_was_misled_by_it_once(store: Store, owner: Owner) -> None:
+    plant_alone(owner, [1])
+    twice = [obs("org_a", 0)] * 2
+    owner.execute(
+        """insert into session_diagnostics (org_id, session_id, misleading_observation_ids, helpful_observation_ids,
+             created_at) values ('org_a', 's', %s, %s, %s)""",
+        (twice, twice, NOW - timedelta(hours=2)),
+    )
+    (row,) = store.ask(TopObservations(SCOPE, "misleading")).itertuples()
+    assert (row.sessions, row.helped) == (1, 1)
