@@ -64,7 +64,7 @@ def main(scope: Scope) -> None:
     st.subheader("Clusters" if area is None else "Clusters with a member in this area")
     kind = pictures.choose_kind()
     kept = pictures.filtered(rows, kind, area)
-    cluster_table(kept, scope)
+    cluster_table(kept, scope, seen.nearness.method)
     chosen = {"kind": kind, "area": pictures.area() if area is not None else None}
     download_buttons(export(seen, kept, scope, chosen), view().principal, key="clusters")
     if opened is not None:

@@ -46,6 +46,8 @@ SCALE = Knob(
     glossary.BOOST_SCALE,
 )  # fmt: skip
 KNOBS = (METHOD, THRESHOLD, COSINE, SCALE)
+LOOSER = {Method.SIMHASH: "Raise the threshold", Method.EMBEDDING: "Lower the minimum cosine"}
+STRICTER = {Method.SIMHASH: "Lower the threshold", Method.EMBEDDING: "Raise the minimum cosine"}
 LABELS = {Method.SIMHASH: "SimHash", Method.EMBEDDING: "Embedding"}
 UNKNOWN = {
     "corroboration_disputes": "contradictions are not known",

@@ -15,6 +15,7 @@ from charts.fingerprints import bit_strips, distance_matrix
 from charts.look import QUIET
 from controls import disputes, links, loading, working
 from controls.address import said, say
+from controls.corroboration.agreement import STRICTER
 from controls.corroboration.tables import members, texts
 from controls.figures import WIDE, Figure, in_a_row
 from controls.glossary import corroboration as glossary
@@ -38,7 +39,7 @@ MOST, DRAWN = 100, 24  # members that are listed, and drawn
 CELL = 500  # characters of a difference
 CHAINED = (
     "Joined by a chain: its two most distant members differ in more than the threshold allows, so they need not say "
-    "the same. Lower the threshold until it falls apart, or read the members."
+    "the same."
 )
 
 
@@ -130,7 +131,8 @@ def _worth(seen: Clustered, row: ClusterRow) -> None:
     )
     in_a_row((Figure(label, value, beside or None, explained) for label, value, beside, explained in shown), WIDE)
     if row.chained:
-        st.warning(CHAINED, icon=":material/link:")
+        advice = f"{STRICTER[seen.nearness.method]} until it falls apart, or read the members."
+        st.warning(f"{CHAINED} {advice}", icon=":material/link:")
     if row.agents <= 1:
         who = "one agent repeats itself" if row.agents else "no agent is named"
         st.caption(f"■ Self-repetition: {who}. It earns a boost as configured, and none if only agents counted.")

@@ -10,6 +10,7 @@ import streamlit as st
 from analysis.corroboration.rows import member_rows
 from controls import links, loading
 from controls.address import say
+from controls.corroboration.agreement import LOOSER
 from controls.glossary import corroboration as glossary
 from controls.grid import WRAPPED, grid
 from controls.messages import MISSING, counted, number
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from analysis.corroboration.clustered import Clustered
     from analysis.corroboration.rows import ClusterRow, MemberRow
     from queries.scope import Scope
+    from ranking.clusters import Method
 
 SIGNS = {"independent": "● independent", "repeated": "■ self-repetition", "disputed": "✕ disputed"}
 LISTED, AREA_LISTED = 300, 300  # rows of a table; counts and files are always of all
@@ -35,11 +37,11 @@ def texts(scope: Scope, ids: list[str], longest: int = LONGEST) -> dict[str, str
     return dict(zip(frame["id"], frame["text"], strict=True))
 
 
-def cluster_table(rows: list[ClusterRow], scope: Scope) -> None:
+def cluster_table(rows: list[ClusterRow], scope: Scope, method: Method) -> None:
     """The clusters that the filters leave, those worth most first; each opens by its canonical's id."""
     if not rows:
         st.info(
-            "No cluster here. Raise the threshold, or choose all clusters and the whole map.",
+            f"No cluster here. {LOOSER[method]}, or choose all clusters and the whole map.",
             icon=":material/search_off:",
         )
         return
