@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 Band = Literal["good", "watch", "red", "unknown"]
-BANDS: tuple[Band, ...] = ("good", "watch", "red", "unknown")
 
 
 @dataclass(frozen=True)

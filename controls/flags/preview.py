@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 ALL_GATES = f"All {GATES} gates stand in *Go or no-go*, on the page Corroboration."
 AGAIN = "Ranking the logged retrievals again"
 FEW = 3  # organizations whose previews a page makes itself; more are the worker's
-KEPT = 300  # seconds
 MEANWHILE = "no preview: the flag was changed meanwhile"
 SAME = "means the same: no effect on ranking"
 RESTORES = "nothing was retrieved under the present state yet: going back restores what was ranked until then"
