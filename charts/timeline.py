@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from charts.look import DAYS, DISPUTED, DOWN, NEUTRAL, UP, finish
+from charts.look import DAYS, DISPUTED, DOWN, NEUTRAL, UP, finish, literal, short
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +27,7 @@ LANES = {
     "rejected": ("rejected", "triangle-down", DOWN),
 }
 SMALLEST, LARGEST = 8.0, 22.0
+LONGEST = 80  # characters of a session's name
 SINGULAR = {
     "written": "written",
     "corroborated": "the same said by another observation",
@@ -92,7 +93,12 @@ def _draw_weight(
                 mode="markers",
                 marker={"symbol": symbol, "color": colour, "size": 9},
                 customdata=[
-                    [f"{float(before):.3g}", f"{float(after):.3g}", f"{float(alpha):.3g}", _plain(session)]
+                    [
+                        f"{float(before):.3g}",
+                        f"{float(after):.3g}",
+                        f"{float(alpha):.3g}",
+                        literal(short(session, LONGEST)),
+                    ]
                     for before, after, alpha, session in zip(
                         mine["previous_weight"], mine["new_weight"], mine["alpha"], mine["session_id"], strict=True
                     )
@@ -169,8 +175,3 @@ def _finding(happened: pd.DataFrame, steps: pd.DataFrame) -> str:
         moved = f"; weight {first:.3g} → {last:.3g}"
     times = "once" if retrieved == 1 else f"{retrieved:,} times"
     return f"Retrieved {times}, injected {injected:,}{moved}"
-
-
-def _plain(text: object) -> str:
-    """Tenant text for plotly, which would take a tag for markup and an entity for a character."""
-    return str(text)[:80].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

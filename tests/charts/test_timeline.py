@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plotly.subplots import make_subplots
 
-from charts.timeline import LARGEST, SMALLEST, draw_lane
+from charts.timeline import LARGEST, SMALLEST, draw_lane, timeline
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -37,3 +37,11 @@ class TestSizeOfAMark:
         drawn = sizes(counts)
         assert all(SMALLEST <= size <= LARGEST + 1e-9 for size in drawn)
         assert [size for _, size in sorted(zip(counts, drawn, strict=True))] == sorted(drawn)
+
+
+def test_a_session_named_to_turn_the_words_after_it_is_named_by_the_number_of_what_turns_them() -> None:
+    step = {"recorded_at": START, "previous_weight": 1.0, "new_weight": 0.9, "alpha": 0.1, "first_weight": 1.0}
+    steps = pd.DataFrame([step | {"total": 1, "outcome": "rework", "session_id": "a<b>\u202e" + "c" * 100}])
+    figure = timeline(pd.DataFrame({"lane": [], "count": []}), steps, 0.9, None, START)
+    (told,) = [trace.customdata[0][3] for trace in figure.data if trace.customdata is not None]
+    assert told == "a&lt;b>⟦U+202E⟧" + "c" * 74 + "…"
