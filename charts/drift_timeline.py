@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from charts.look import DAYS, DISPUTED, NEUTRAL, finish
-from charts.timeline import LANES, draw_lane, weight_begins
+from charts.timeline import LANES, draw_lane, fit_weights, weight_begins
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,7 +39,7 @@ class Given(NamedTuple):
 
 
 def both_lives(older: Life, newer: Life, now: datetime, given: Given) -> go.Figure:
-    """Weights on the true 0 to 1, the older dashed; lanes of the older above those of the newer."""
+    """Weights from 0 to 1, or beyond where one is, the older dashed; lanes of the older above those of the newer."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.34, 0.66], vertical_spacing=0.05)
     lives = {"older": older, "newer": newer}
     most = max([1, *(int(count) for life in lives.values() for count in life.happened["count"])])
@@ -57,7 +57,7 @@ def both_lives(older: Life, newer: Life, now: datetime, given: Given) -> go.Figu
     finish(figure, _finding(lives, given), height=212 + ROW * max(len(names), 3))
     figure.update_layout(hovermode="closest", margin={"l": 8, "r": 16, "t": 86, "b": 8})
     figure.update_layout(legend={"x": 0, "xanchor": "left"}, title={"y": 0.95})  # two lines
-    figure.update_yaxes(row=1, title="weight", range=[0, 1.08], tickvals=[0, 0.5, 1], fixedrange=True)
+    fit_weights(figure)
     figure.update_xaxes(row=2, title="time (UTC)", tickformatstops=DAYS)
     return figure
 

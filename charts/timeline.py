@@ -45,7 +45,7 @@ def timeline(
 ) -> go.Figure:
     """Lanes of marks sized by how many they stand for (``lane, first, last, count``) under the weight as steps.
 
-    The weight is drawn on the true 0 to 1: a drop from 0.98 to 0.96 looks as small as it is.
+    The weight is drawn on the true 0 to 1, or to what it is beyond: a drop from 0.98 to 0.96 looks as small as it is.
     """
     shown = [lane for lane in LANES if lane in set(happened["lane"])]
     heights = [0.42, 0.58]
@@ -58,11 +58,9 @@ def timeline(
     figure.update_yaxes(
         row=2, categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4], fixedrange=True
     )
-    weights = [*steps["new_weight"].astype(float), *steps["previous_weight"].astype(float)]
-    top = max([1.0, *filter(math.isfinite, weights)])
     finish(figure, _finding(happened, steps), height=200 + 32 * max(len(names), 3))
     figure.update_layout(showlegend=False, hovermode="closest", margin={"l": 8, "r": 16, "t": 40, "b": 8})
-    figure.update_yaxes(row=1, title="weight", range=[0, top * 1.05], tickvals=[0, 0.5, 1], fixedrange=True)
+    fit_weights(figure)
     figure.update_xaxes(row=2, title="time (UTC)", tickformatstops=DAYS)
     return figure
 
@@ -111,6 +109,13 @@ def _draw_weight(
             row=1,
             col=1,
         )
+
+
+def fit_weights(figure: go.Figure) -> None:
+    """The axis of weights: from 0 to 1, or to the highest that is drawn."""
+    drawn = [float(weight) for trace in figure.data if trace.yaxis == "y" for weight in trace.y]
+    top = max([1.0, *filter(math.isfinite, drawn)])
+    figure.update_yaxes(row=1, title="weight", range=[0, top * 1.05], tickvals=[0, 0.5, 1], fixedrange=True)
 
 
 def weight_begins(ordered: pd.DataFrame, created: datetime | None, now: datetime) -> datetime:

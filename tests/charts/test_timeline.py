@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plotly.subplots import make_subplots
 
+from charts.drift_timeline import Given, Life, both_lives
 from charts.timeline import LARGEST, SMALLEST, draw_lane, timeline
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -45,3 +46,16 @@ def test_a_session_named_to_turn_the_words_after_it_is_named_by_the_number_of_wh
     figure = timeline(pd.DataFrame({"lane": [], "count": []}), steps, 0.9, None, START)
     (told,) = [trace.customdata[0][3] for trace in figure.data if trace.customdata is not None]
     assert told == "a&lt;b>⟦U+202E⟧" + "c" * 74 + "…"
+
+
+def test_a_weight_above_one_is_drawn_whole_also_where_it_never_changed() -> None:
+    nothing, still = (
+        pd.DataFrame({"lane": [], "count": []}),
+        pd.DataFrame(columns=["recorded_at", "previous_weight", "new_weight", "outcome"]),
+    )
+    alone = timeline(nothing, still, 1.6, START, START + timedelta(days=9))
+    ordinary = Life(nothing, still, 0.5, START)
+    both = both_lives(ordinary, ordinary._replace(weight=1.6), START + timedelta(days=9), Given(30, 1, 1, None))
+    for figure in (alone, both):
+        assert max(y for trace in figure.data for y in trace.y) == 1.6
+        assert figure.layout.yaxis.range[1] > 1.6
