@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish, literal, short
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish_wrapped, literal, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +65,8 @@ def pareto(
             text="frontier" if certain else "frontier,<br>not told apart", x=_room(points, frontier),
             y=100 * frontier[0][1], yanchor="top", showarrow=False, font={"color": UP if certain else NEUTRAL},
         )  # fmt: skip
-    finish(figure, _title(points, frontier, cut_at, ended), height=420)
-    figure.update_layout(hovermode="closest", showlegend=False, title_y=0.955)  # of two lines
+    finish_wrapped(figure, _title(points, frontier, cut_at, ended), height=420)
+    figure.update_layout(hovermode="closest", showlegend=False)
     low, high = _range(points["tokens_low"], points["tokens_high"])
     figure.update_xaxes(title="mean tokens injected per session", range=[low, high], tickformat=",d", zeroline=False)
     bottom, top = _range(100 * points["share_low"], 100 * points["share_high"])
@@ -146,7 +146,7 @@ def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at
     told = int(points["told_apart"].sum())
     if not told:
         of = f"of {len(points)} work types" if cut_at is None else f"of {len(points)} drawn"
-        most = "None" if cut_at is None else f"Of the {cut_at} most frequent work types:<br>none"
+        most = "None" if cut_at is None else f"Of the {cut_at} most frequent work types: none"
         return f"{most} {of} is told apart from the mean of all sessions"
     wasteful = int(((points["zone"] == "wasteful") & points["told_apart"]).sum())
     said = f"{len(frontier)} of {len(points)} work types are on the frontier"
@@ -154,7 +154,7 @@ def _title(points: pd.DataFrame, frontier: Sequence[tuple[float, float]], cut_at
         said = f"Of the {cut_at} most frequent work types: {len(frontier)} of {len(points)} drawn are on the frontier"
     if told < len(points):
         said += f"; {len(points) - told} not told apart"
-    beyond = f";<br>with more tokens and fewer sessions {ended} than the mean: {wasteful}"
+    beyond = f"; with more tokens and fewer sessions {ended} than the mean: {wasteful}"
     return f"{said}{beyond}" if wasteful else said
 
 

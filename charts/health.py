@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import groupby
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, LINE, LONGEST_LINE, NEUTRAL, UP, finish
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,14 +83,8 @@ def bands(checks: pd.DataFrame, title: str) -> go.Figure:
             hoverinfo="skip",
         )
     )
-    lines = wrap(title, LONGEST_LINE, break_on_hyphens=False)
-    more = LINE * (len(lines) - 1)
-    height = 90 + more + ROW * len(labels)
-    finish(figure, "<br>".join(lines), height)
-    # the theme holds the title by the middle of its first line and cuts what is above the edge
-    figure.update_layout(
-        showlegend=False, hovermode="closest", margin={"t": 56 + more}, title_y=0.98 - more / (2 * height)
-    )
+    finish_wrapped(figure, title, 90 + ROW * len(labels))
+    figure.update_layout(showlegend=False, hovermode="closest")
     figure.update_xaxes(
         range=[-0.06, 3.06],
         tickvals=[0.5, 1.5, 2.5],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DOWN, FAINT, NEUTRAL, UP, finish
+from charts.look import DOWN, FAINT, NEUTRAL, UP, finish, finish_wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ def weight_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
         title = f"{shares[0]} of candidates still have weight 1, {shares[1]} fell below 0.5"
     if outside := int(counts[~inside].sum()):
         title += f"; {about}{outside:,} outside 0 to 1 not drawn"
-    finish(figure, title, 320)
+    finish_wrapped(figure, title, 320)
     ticks = [0, 0.25, 0.5, 0.75]
     figure.update_xaxes(
         title="feedback weight as logged", range=[-0.01, 1 + 1.1 / BINS], tickvals=[*ticks, places[-1]],

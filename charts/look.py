@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +38,17 @@ def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
     )
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(rangemode="tozero")
+    return figure
+
+
+def finish_wrapped(figure: go.Figure, title: str, height: int) -> go.Figure:
+    """As ``finish``, its title broken where a narrow window would cut it off; each line more has its room."""
+    lines = wrap(title, LONGEST_LINE, break_on_hyphens=False)
+    more = LINE * (len(lines) - 1)
+    finish(figure, "<br>".join(lines), height + more)
+    figure.layout.margin.t += more
+    # the theme holds the title by the middle of its first line and cuts what is above the edge
+    figure.layout.title.y -= more / (2 * (height + more))
     return figure
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from charts.budget import LONGEST_LABEL, LOOKS, pareto
-from charts.look import NEUTRAL, UP
+from charts.look import LONGEST_LINE, NEUTRAL, UP
 
 CENTRE = (250.0, 0.6)
 
@@ -140,3 +140,14 @@ def test_what_is_not_told_apart_has_no_colour_of_a_verdict_nor_has_a_frontier_th
     certain = pareto(mixed, [(100, 0.7), (400, 0.9)], CENTRE)
     assert [trace.line.color for trace in certain.data if trace.mode == "lines"] == [UP]
     assert [trace.line.color for trace in drawn.data if trace.mode == "lines"] == [NEUTRAL]
+
+
+def test_the_longest_title_is_broken_where_a_narrow_window_would_cut_it_off() -> None:
+    unsure = points(*((f"type {number}", "starved", number, 0.5) for number in range(20)), told_apart=False)
+    mixed = pd.concat([FOUR, unsure], ignore_index=True)
+    told = pareto(mixed, [(100, 0.7), (400, 0.9)], CENTRE, 40).layout.title.text.split("<br>")
+    assert " ".join(told) == (
+        "Of the 40 most frequent work types: 2 of 24 drawn are on the frontier; 20 not told apart; "
+        "with more tokens and fewer sessions without rework than the mean: 1"
+    )
+    assert max(map(len, told)) <= LONGEST_LINE
