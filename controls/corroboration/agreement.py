@@ -150,11 +150,11 @@ def strip(seen: Clustered, log: LoggedCandidates | None, scope: Scope) -> None:
     ):
         if (sentence := working.failure(task, params, where)) is not None:
             alarms.append(f"{UNKNOWN[task]}: {sentence}")
-    count = number(len(agreement))
-    read = f"the newest {count} of {number(agreement.active)}" if agreement.truncated else count
+    read = f"the newest {number(len(agreement))} of " if agreement.truncated else ""
+    active = agreement.active if agreement.truncated else len(agreement)
     facts = [
         f"as of {datetime.fromisoformat(agreement.as_of):%H:%M} UTC",
-        f"{read} active observations, whatever the window",
+        f"{read}{counted(active, 'active observation')}, whatever the window",
     ]
     if log is not None:
         newest = f"the newest {number(log.retrievals)} of " if log.logged > log.retrievals else ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import chain
+
 import pandas as pd
 import streamlit as st
 
@@ -18,6 +21,7 @@ def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
     if moved.empty:
         st.info("Feedback moved no observation in this selection.", icon=":material/search_off:")
         return
+    top = max([1.0, *filter(math.isfinite, chain.from_iterable(weights or () for weights in moved["weights"]))])
     ups, downs = moved[moved["places"] > 0], moved[moved["places"] < 0].iloc[::-1]
     for name, words, rows in (("up", "▲ Moved up most", ups), ("down", "▼ Moved down most", downs)):
         texts = rows["text"].fillna("(no longer stored)")
@@ -47,7 +51,9 @@ def movers(moved: pd.DataFrame, *, drawn: bool = False) -> None:
                 "retrievals": st.column_config.NumberColumn("Retrievals", width=85, format="localized"),
                 "ways": st.column_config.TextColumn("Times", width=95, help=glossary.MOVED_TIMES),
                 "weight": st.column_config.NumberColumn("Weight now", width=90, format="%.3g"),
-                "weights": st.column_config.LineChartColumn("Its last weights, 0 to 1", width=150, y_min=0, y_max=1),
+                "weights": st.column_config.LineChartColumn(
+                    f"Its last weights, 0 to {top:.3g}", width=150, y_min=0, y_max=top
+                ),
                 "text": st.column_config.TextColumn("Text", width=370),
             },
         )

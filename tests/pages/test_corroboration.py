@@ -285,7 +285,7 @@ def test_one_project(page: Any) -> None:  # noqa: ANN401 - a function
     test = page(org="org_a", project="web")
     assert figures(test)["Clusters"] == ("0", "0 chained")
     assert len(SAID) == 9
-    assert "1 active observations" in said(test)
+    assert "1 active observation, whatever the window" in said(test)
 
 
 def test_sliders_go_on_moving_while_newer_data_are_read(page: Any) -> None:  # noqa: ANN401 - a function
