@@ -26,10 +26,13 @@ def observation_map(
     opened: str | None,
     area: Sequence[tuple[float, float]],
     title: str,
+    *,
+    drags: bool = False,
 ) -> go.Figure:
     """Observations by place, ``alone`` having x and y; ``marks`` x, y, count, kind, cluster (its canonical's id), text.
 
     Many in one place are one dot, larger the more they are: as single points ten thousand would stop the browser.
+    Where someone ``drags`` around some, a click tells nothing.
     """
     cells = _counted(alone)
     figure = go.Figure(
@@ -83,7 +86,7 @@ def observation_map(
             )
         )  # fmt: skip
     finish(figure, title, height=520)
-    figure.update_layout(hovermode="closest", dragmode="lasso", clickmode="event+select", showlegend=True)
+    figure.update_layout(hovermode="closest", dragmode="lasso" if drags else False, showlegend=True)
     bare = {"visible": False, "range": [-0.03, 1.03], "fixedrange": True}
     figure.update_xaxes(**bare)
     figure.update_yaxes(**bare, rangemode="normal")

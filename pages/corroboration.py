@@ -56,6 +56,8 @@ def main(scope: Scope) -> None:
     with top:
         agreement.strip(seen, log, scope)
         agreement.figures(seen, rows, log)
+        if opened is not None:
+            cluster.way_to_cluster()
     with picture:
         agreement.sweep(seen, log)
     with decision:

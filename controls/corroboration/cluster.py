@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PARTS = {"members": "Members", "bits": "Fingerprints", "misses": "Near misses", "retrievals": "Retrievals it reorders"}
 PART = Knob("part", "Part", tuple(PARTS), "members")
 MOST, DRAWN = 100, 24  # members that are listed, and drawn
+PLACE = "opened-cluster"
 CELL = 500  # characters of a difference
 CHAINED = (
     "Joined by a chain: its two most distant members differ in more than the threshold allows, so they need not say "
@@ -58,10 +59,15 @@ def canonical_of(seen: Clustered, name: str | None) -> str | None:
     return None if number_ is None else seen.agreement.ids[int(seen.clusters.canonical[number_])]
 
 
+def way_to_cluster() -> None:
+    """A link down to the cluster that is open, which stands below everything else."""
+    st.markdown(f"[Go to the opened cluster](#{PLACE})", width="content")
+
+
 def panel(seen: Clustered, name: str, scope: Scope) -> None:
     """The cluster that holds an observation, or why there is none."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Opened cluster")
+        st.subheader("Opened cluster", anchor=PLACE)
         st.button("Close", key="close_cluster", on_click=_close, icon=":material/close:", type="tertiary")
     number_ = seen.cluster_of(name)
     if number_ is None:

@@ -18,6 +18,7 @@ from charts.observation_map import MARKS, observation_map
 from controls import knobs
 from controls.address import not_understood, said, say
 from controls.corroboration.agreement import KNOBS, latest
+from controls.corroboration.cluster import way_to_cluster
 from controls.knobs import Knob
 from controls.messages import counted, number, percent
 
@@ -43,7 +44,13 @@ AREA, WHOLE, DRAWN = "Area of the map", "whole map", "as drawn"
 VERDICT = "shadow"  # go or no-go in the address
 SHOWN, KIND = Knob("show", "Show", (*SHOW, VERDICT), "map"), Knob("kind", "Clusters", tuple(KINDS), "")
 BESIDE = Knob("beside", "Show below go or no-go", tuple(SHOW), "map")
-MAP_HELP = "Drag around observations to list them; click a mark to open its cluster; double-click to let go."
+# A chart that a drag selects in hears no click: Streamlit takes one of the two.
+MOUSES = {"click": "Click opens a cluster", "drag": "Drag lists an area"}
+MOUSE = Knob("mouse", "Mouse on the map", tuple(MOUSES), "click")
+MAP_HELP = {
+    "click": "Click a mark to open its cluster.",
+    "drag": "Drag around observations to list them; double-click to let go.",
+}
 Area = list[tuple[float, float]]
 
 
@@ -83,7 +90,7 @@ def choose_kind() -> str:
 
 def ignored() -> list[str]:
     """What the address says about the sliders and pictures of this page and cannot be."""
-    return [*knobs.ignored((*KNOBS, SHOWN, BESIDE, KIND)), *not_understood({"area": (AREA, area() or None)})]
+    return [*knobs.ignored((*KNOBS, SHOWN, BESIDE, KIND, MOUSE)), *not_understood({"area": (AREA, area() or None)})]
 
 
 def filtered(rows: list[ClusterRow], kind: str, within: set[str] | None) -> list[ClusterRow]:
@@ -148,22 +155,28 @@ def draw_map(
     xs, ys = alone(seen, found)
     held = seen.clusters.corroborated_count
     title = f"{percent(held, len(seen.agreement))} of observations are marks: they are in a cluster"
-    key = f"map_{crc32(repr((corners, seen.agreement.as_of)).encode())}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        mouse = MOUSE.choose(MOUSES)
         _choose_tile(corners)
         if corners:
             st.button("Whole map", key="clear_area", on_click=say_area, args=([],), icon=":material/close:")
+        if opened is not None:
+            way_to_cluster()
+    key = f"map_{mouse}_{crc32(repr((corners, opened, seen.agreement.as_of)).encode())}"  # a mark can be clicked again
+    drags = mouse == "drag"
     st.plotly_chart(
-        observation_map(pd.DataFrame({"x": xs, "y": ys}, dtype="float64"), drawn, opened, corners, title),
+        observation_map(pd.DataFrame({"x": xs, "y": ys}, dtype="float64"), drawn, opened, corners, title, drags=drags),
         key=key,
         on_select=_map_used(key),
-        selection_mode=("points", "box", "lasso"),
+        selection_mode=("box", "lasso") if drags else ("points",),
         config=QUIET,
         alt="Observations by likeness; those in a cluster are marked. Drag to list an area, or choose a part above",
     )
     missing = len(seen.agreement) - len(found.ids)
     without = f" {counted(missing, 'observation')} without a comparable vector not drawn." if missing else ""
-    st.caption(f"{MAP_HELP} Two directions of the {found.by}, so near means alike; far can still be alike.{without}")
+    st.caption(
+        f"{MAP_HELP[mouse]} Two directions of the {found.by}, so near means alike; far can still be alike.{without}"
+    )
 
 
 def _choose_tile(corners: Area) -> None:

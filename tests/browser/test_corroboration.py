@@ -112,13 +112,44 @@ def _apart(marks: list[tuple[str, float, float]], name: str) -> tuple[str, float
     return (name, left, top, right, bottom) if held == {name} else None
 
 
-def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer, cluster: Cluster) -> None:
-    """Around the marks of one cluster: every member of it and no other observation, by their ids."""
-    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0")
+def marks_of(page: Page) -> list[tuple[str, float, float]]:
     chart = page.locator(".js-plotly-plot").nth(1)
     chart.locator(".scatterlayer .point").first.wait_for(timeout=SOON)
     chart.scroll_into_view_if_needed()
-    marks = chart.evaluate(MARKS)
+    page.wait_for_timeout(1_000)  # plotly draws once more after it is there
+    found: list[tuple[str, float, float]] = chart.evaluate(MARKS)
+    return found
+
+
+def test_a_click_on_a_mark_opens_its_cluster_and_a_link_leads_to_it(visit: Visit, server: AppServer) -> None:
+    """Also a second time, after it was closed; and from a link, whose first screen is the page's top."""
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0")
+    heading, way = page.get_by_role("heading", name="Opened cluster"), page.get_by_role("link", name="Go to the opened")
+    for _ in range(2):
+        name, x, y = next(mark for mark in marks_of(page) if mark[0])
+        page.mouse.click(x, y)
+        expect(page).to_have_url(re.compile(f"cluster={name}"), timeout=SOON)
+        shown(page)
+        expect(heading).to_be_visible(timeout=SOON)
+        expect(way).to_have_count(2)
+        page.get_by_role("button", name="Close").click()
+        expect(page).not_to_have_url(re.compile("cluster="), timeout=SOON)
+        shown(page)
+    expect(way).to_have_count(0)
+    opened(visit, f"{server.url}/corroboration?org=org_a&bits=0&cluster={name}")
+    expect(heading).not_to_be_in_viewport()
+    expect(way.first).to_be_in_viewport()
+    way.first.click()
+    expect(heading).to_be_in_viewport()
+
+
+def test_a_lasso_lists_what_it_holds(visit: Visit, server: AppServer, cluster: Cluster) -> None:
+    """Around the marks of one cluster: every member of it and no other observation, by their ids."""
+    page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0")
+    page.get_by_role("radio", name="Drag lists an area").click()
+    expect(page).to_have_url(re.compile("mouse=drag"))
+    shown(page)
+    marks = marks_of(page)
     chosen, left, top, right, bottom = next(filter(None, (_apart(marks, name) for name, *_ in marks if name)))
     places = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top + 2)]
     page.mouse.move(*places[0])
