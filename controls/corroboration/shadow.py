@@ -84,7 +84,7 @@ def _panel(live: Clustered, scope: Scope) -> None:
         else:
             _say(verdict(passed), passed)
         _effect(found)
-        _table(passed)
+        _table(passed, on=found.on)
     is_foretold = found.before is not None and found.before.told is not None and not found.under
     st.caption(BEFORE if is_foretold else EXPLAINED[found.on])
     _ways_on(scope, found)
@@ -188,22 +188,25 @@ def _say(go: bool | None, passed: tuple[Gate, ...]) -> None:  # noqa: FBT001 - t
 
 
 def _say_on(passed: tuple[Gate, ...]) -> None:
-    """The same gates for a boost at work: too few retrievals are no reason to switch it off, only none to keep it."""
+    """The same gates for a boost at work, of which too few retrievals say nothing either way."""
+    few = any(gate.name == REPLAYED and not gate.holds for gate in passed)
     failed = "; ".join(failure(gate) for gate in passed if gate.holds is False and gate.name != REPLAYED)
-    open_ = "; ".join(gate.name for gate in passed if gate.holds is None or (gate.name == REPLAYED and not gate.holds))
-    if failed:
+    open_ = "; ".join(gate.name for gate in passed if gate.holds is None or (few and gate.name == REPLAYED))
+    if failed and not few:
         st.error(
             f"Look again. Failed gates: {failed}. It would not be switched on today."
             + (f" Not decided: {open_}." if open_ else ""),
             icon=":material/block:",
         )
     elif open_:
-        st.warning(f"Not decided yet; too little is known of: {open_}.", icon=":material/hourglass_empty:")
+        so_far = f" On so few these gates fail: {failed}." if failed else ""
+        st.warning(f"Not decided yet; too little is known of: {open_}.{so_far}", icon=":material/hourglass_empty:")
     else:
         st.success("Keep it on: every gate holds.", icon=":material/check_circle:")
 
 
-def _table(passed: tuple[Gate, ...]) -> None:
+def _table(passed: tuple[Gate, ...], *, on: bool = False) -> None:
+    """Each gate with its limit; of a boost that is ``on`` too few retrievals fail nothing."""
     signs = {True: "✓ holds", False: "✕ fails", None: "— unknown"}
     grid(
         pd.DataFrame(
@@ -211,7 +214,10 @@ def _table(passed: tuple[Gate, ...]) -> None:
                 "gate": [gate.name[:1].upper() + gate.name[1:] for gate in passed],
                 "measured": [measured(gate.name, gate.value) for gate in passed],
                 "limit": [f"{'≥' if gate.at_least else '≤'} {measured(gate.name, gate.limit)}" for gate in passed],
-                "holds": [signs[gate.holds] for gate in passed],
+                "holds": [
+                    "— too few" if on and gate.name == REPLAYED and not gate.holds else signs[gate.holds]
+                    for gate in passed
+                ],
             }
         ),
         hide_index=True,
