@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from queries.engine import Store
+    from queries.flags.turned_by import Turn
     from queries.replay.outcomes import SessionEndings
     from queries.scope import Scope
 
@@ -89,10 +90,11 @@ class NaturalExperiment:
 
 @dataclass(frozen=True)
 class Switched:
-    """The natural experiment that a switch made, or why there is none."""
+    """The natural experiment that a switch made, or why there is none; ``throughout``: how it was in all sessions."""
 
     experiment: NaturalExperiment | None
     why_none: str | None
+    throughout: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -122,17 +124,34 @@ def _with_changes(snapshot: Connection, scope: Scope, found: Outcomes) -> Outcom
     """The same with the changes of flags that made the switches."""
 
     def of(made: Switched, flag: str, *, on: bool) -> Switched:
-        if made.experiment is None or scope.org is None:
+        if scope.org is None or (made.experiment is None and made.throughout is None):
             return made
+        if made.experiment is None:
+            return _since(made, TurnedBy(scope.org, flag, scope.until, on).turn(snapshot))
         last, first = (datetime.fromisoformat(at) for at in (made.experiment.last_before, made.experiment.switched_at))
         by = TurnedBy(scope.org, flag, first, on, last - HELD)
         return replace(made, experiment=replace(made.experiment, change=by.ask(snapshot)))
 
-    weighted, boosted = (each.experiment is not None and each.experiment.to for each in (found.weighting, found.boost))
+    weighted, boosted = (
+        each.experiment.to if each.experiment is not None else not each.throughout
+        for each in (found.weighting, found.boost)
+    )
     return replace(
         found,
         weighting=of(found.weighting, WEIGHTING_OFF, on=not weighted),
         boost=of(found.boost, BOOST_ON, on=boosted),
+    )
+
+
+def _since(made: Switched, turn: Turn | None) -> Switched:
+    """Beside how it was in all sessions, since when it is otherwise: whoever turned it yesterday asks for that."""
+    if turn is None:
+        return made
+    to = "off" if made.throughout else "on"
+    return replace(
+        made,
+        why_none=f"{made.why_none} It was switched {to} {turn.at:%-d %b %Y %H:%M} UTC; no session with it {to} has "
+        "ended since.",
     )
 
 
@@ -147,7 +166,8 @@ def switched(found: SessionEndings, what: str) -> Switched:
         return Switched(None, "No session with a retrieval has ended yet.")
     if not len(switches):
         state = "on" if on[0] else "off"
-        return Switched(None, f"{what} was {state} in all {len(on):,} sessions: there is nothing to compare with.")
+        every = "the only session" if len(on) == 1 else f"all {len(on):,} sessions"
+        return Switched(None, f"{what} was {state} in {every}: there is nothing to compare with.", bool(on[0]))
     if len(switches) > 1:
         return Switched(None, f"{what} was switched {len(switches)} times: no single before and after.")
     cut = int(switches[0]) + 1

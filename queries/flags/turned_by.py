@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import or_, select
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
 audit = own_schema.flag_changes
+
+
+class Turn(NamedTuple):
+    """A change of a flag, and when it was made."""
+
+    id: int
+    at: datetime
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,14 @@ class TurnedBy:
         late = () if self.since is None else (audit.c.changed_at >= self.since,)
         newest = (audit.c.changed_at.desc(), audit.c.id.desc())
         told = or_(old != new, new != self.on)
-        return select(audit.c.id, new).where(*mine, *late, told).order_by(*newest).limit(1)
+        return select(audit.c.id, audit.c.changed_at, new).where(*mine, *late, told).order_by(*newest).limit(1)
 
     def ask(self, connection: Connection) -> int | None:
         """Its id."""
+        turn = self.turn(connection)
+        return None if turn is None else turn.id
+
+    def turn(self, connection: Connection) -> Turn | None:
+        """Its id and when it was made."""
         row = connection.execute(self.statement()).one_or_none()
-        return row[0] if row is not None and row[1] == self.on else None
+        return Turn(row[0], row[1]) if row is not None and row[2] == self.on else None

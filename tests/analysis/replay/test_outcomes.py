@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +121,28 @@ def test_a_switch_of_the_boost_is_one_too(store: Store, owner: Owner) -> None:
     owner.execute("alter table retrieval_ab_logs drop column corroboration_boost")
     again = outcomes(store, Scope(Reach((org,)), AT - timedelta(days=50), AT, org))
     assert again.boost.why_none == NO_BOOST_LOGGED
+
+
+def test_a_flag_that_was_turned_since_the_last_session_says_when(store: Store, owner: Owner) -> None:
+    org, turned = sample.add_organization(owner, "org_a"), AT - timedelta(hours=3)
+    plant(owner, org, "only", boost=[None] * 3)
+    owner.execute("update retrieval_ab_logs set created_at = %s", (AT - timedelta(days=9),))
+    sample.add_session(owner, org, "session-only", "accepted")
+    scope = Scope(Reach((org,)), AT - timedelta(days=50), AT, org)
+    nothing = "The boost was off in the only session: there is nothing to compare with."
+    assert outcomes(store, scope).boost.why_none == nothing
+    for old, new, at in (("absent", "true", turned), ("true", "absent", AT + timedelta(hours=1))):
+        owner.execute(
+            """insert into rankscope.flag_changes
+                 (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+               values (%s, gen_random_uuid(), %s, %s, %s, 'trial', 'olga', 'test', %s)""",
+            (org, BOOST_ON, old, new, at),
+        )
+    since = f"It was switched on {turned:%-d %b %Y %H:%M} UTC; no session with it on has ended since."
+    assert outcomes(store, scope).boost.why_none == f"{nothing} {since}"
+    assert "switched" not in str(outcomes(store, scope).weighting.why_none)
+    later = replace(scope, until=AT + timedelta(days=1))  # it was taken back by then
+    assert outcomes(store, later).boost.why_none == nothing
 
 
 def test_the_demos_boost_was_on_in_every_session_of_tidewater(demo: Store) -> None:
