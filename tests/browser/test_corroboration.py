@@ -180,7 +180,7 @@ def test_a_cluster_opens_by_its_link_with_hostile_text_literal(visit: Visit, ser
     """Its text stands in the panel as it was written, and so it does in the tables, with who said it."""
     number = len(SAID) + 1 + 2 * place
     page = opened(visit, f"{server.url}/corroboration?org=org_a&bits=0&show=sizes&cluster={number:032x}")
-    expect(page.get_by_text("Opened cluster")).to_be_visible(timeout=SOON)
+    expect(page.get_by_role("heading", name="Opened cluster")).to_be_visible(timeout=SOON)
     assert HOSTILE[place] in (page.locator("[data-testid=stCode]").first.text_content(timeout=SOON) or "")
     for text in HOSTILE:
         assert text.encode() in visit.received
