@@ -36,6 +36,12 @@ def forget(thing: tuple[str, str]) -> None:
     _drafts().pop(thing, None)
 
 
+def give_back(thing: tuple[str, str], typed: Mapping[str, object]) -> None:
+    """What was saved and is undone is a draft once more; what was typed since stays."""
+    drafts = _drafts().setdefault(thing, {})
+    drafts |= {**typed, **drafts}
+
+
 def _drafts() -> dict[tuple[str, str], dict[str, Any]]:
     drafts: dict[tuple[str, str], dict[str, Any]] = st.session_state.setdefault(DRAFTS, {})
     return drafts

@@ -14,7 +14,7 @@ from analysis.drift.weighing import SPOKEN, STORED
 from controls import glossary
 from controls.as_operator import MADE, change_as_operator, show_outcome
 from controls.drift import messages
-from controls.drift.drafts import draft, forget, keep
+from controls.drift.drafts import draft, forget, give_back, keep
 from controls.drift.history import VERDICTS, past_decisions
 from controls.drift.worklist import Step, neighbours, page_on_show, state_of, take
 from controls.loading import may_write, store
@@ -33,7 +33,8 @@ STANDS, NOBODY = "alert_stands", "Nobody has decided about it yet."
 FASTER, BESIDE = 620, 380  # pixels of that someone was faster, in one line, and of who it was
 PLACED = 312  # pixels of the longest that is said of an alert's place and state
 ROOM, WIDE, SAVED = 58, 216, 124  # pixels of what is told of a decision, high and wide, and of it beside Undo
-SNOOZES = {1: "1 day", 7: "1 week", 30: "30 days", 90: "90 days"}
+WEEK = 7  # days of a snooze, until others are chosen
+SNOOZES = {1: "1 day", WEEK: "1 week", 30: "30 days", 90: "90 days"}
 # label, state, verdict, key; R and C are the browser's and Streamlit's own
 DECISIONS: tuple[tuple[str, State, Verdict | None, str], ...] = (
     ("Acknowledge", "acknowledged", None, "A"),
@@ -143,7 +144,7 @@ def _note_and_snooze(found: Drift, one: Listed) -> None:
         )  # fmt: skip
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.selectbox(
-            "Snooze for", SNOOZES, list(SNOOZES).index(draft(thing, DAYS, 7)), format_func=SNOOZES.__getitem__,
+            "Snooze for", SNOOZES, list(SNOOZES).index(draft(thing, DAYS, WEEK)), format_func=SNOOZES.__getitem__,
             key=f"{DAYS}_{version}", width=130, on_change=keep, args=(thing, DAYS, f"{DAYS}_{version}"),
         )  # fmt: skip
         st.button("Snooze", key=f"decide_snoozed_{version}", on_click=_clicked, args=(seen, "snoozed", None, True))
@@ -177,11 +178,16 @@ def _clicked(seen: Seen, state: State, verdict: Verdict | None, snooze: bool = F
     outcome = decide(seen, state, verdict, note=note, owner=owner or None, days=days, own=one.triage.owner is None)
     if outcome.kind in MADE:
         forget(_thing(seen))
-    _tell(seen, outcome)
+    stood = {NOTE: one.triage.note, OWNER: one.triage.owner or "", DAYS: WEEK}
+    said = {field: st.session_state.get(f"{field}_{seen[4]}", value) for field, value in stood.items()}
+    _tell(seen, outcome, {field: value for field, value in said.items() if value != stood[field]})
 
 
-def _undo(seen: Seen, before: Triage) -> None:
-    """Decide once more, for what stood before; what someone else decided meanwhile stands, as with any decision."""
+def _undo(seen: Seen, before: Triage, typed: dict[str, object]) -> None:
+    """Decide once more, for what stood before; what someone else decided meanwhile stands, as with any decision.
+
+    What was typed for the undone one is in its fields again, to go along with the next.
+    """
     org, one, threshold, request, version = seen
     back = replace(one, triage=replace(one.triage, snoozed_until=before.snoozed_until))
     again = (org, back, threshold, request, version)
@@ -190,15 +196,17 @@ def _undo(seen: Seen, before: Triage) -> None:
     undone = "Note and owner" if same else one.triage.state.capitalize()
     if outcome.kind == "applied":
         outcome = replace(outcome, sentence=f"{undone}: undone.")
-    _tell(seen, outcome, undoable=False)
+    if outcome.kind in MADE:
+        give_back(_thing(seen), typed)
+    _tell(seen, outcome, None)
 
 
-def _tell(seen: Seen, outcome: Outcome[TriageEntry], *, undoable: bool = True) -> None:
+def _tell(seen: Seen, outcome: Outcome[TriageEntry], typed: dict[str, object] | None) -> None:
     before = st.session_state.get(TOLD)
     # a second click of the same decision does not hide that the first one worked
     if outcome.kind == "already" and before is not None and before[0] == seen[1].fingerprint:
         return
-    st.session_state[TOLD] = (seen[1].fingerprint, outcome, seen[1].triage if undoable else None)
+    st.session_state[TOLD] = (seen[1].fingerprint, outcome, None if typed is None else (seen[1].triage, typed))
     if outcome.kind not in MADE:
         messages.not_saved()
 
@@ -247,10 +255,10 @@ def _decides(found: Drift, principal: Principal) -> bool:
     return principal.may("operator") and found.kept.triage and may_write()
 
 
-def _last(one: Listed) -> tuple[Outcome[TriageEntry] | None, Triage | None]:
-    """What became of the last decision about an alert, and what stood before it, where that can be brought back."""
-    fingerprint, outcome, before = st.session_state.get(TOLD, (None, None, None))
-    return (outcome, before) if fingerprint == one.fingerprint else (None, None)
+def _last(one: Listed) -> tuple[Outcome[TriageEntry] | None, tuple[Triage, dict[str, object]] | None]:
+    """What became of the last decision about an alert, what stood before it, if an undo can, and what was typed."""
+    fingerprint, outcome, undoable = st.session_state.get(TOLD, (None, None, None))
+    return (outcome, undoable) if fingerprint == one.fingerprint else (None, None)
 
 
 def _made(found: Drift, one: Listed) -> None:
@@ -259,16 +267,16 @@ def _made(found: Drift, one: Listed) -> None:
     Beside the way to the next one, because a key decides wherever the page was scrolled to. Its place is as large
     before anything is told, so that no button moves away below the mouse, also in a narrow window.
     """
-    outcome, before = _last(one)
+    outcome, back = _last(one)
     is_told = outcome is not None and outcome.kind in MADE
     with st.container(height=ROOM, width=WIDE, border=False, horizontal=True, gap="small", vertical_alignment="center"):
         if outcome is None or not is_told:
             st.text("", width="content")
             return
-        undoable = before is not None and outcome.kind == "applied" and one.triage.version == before.version + 1
+        undoable = back is not None and outcome.kind == "applied" and one.triage.version == back[0].version + 1
         show_outcome(outcome, width=SAVED if undoable else "stretch")
-        if undoable:
-            st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), before))
+        if back is not None and undoable:
+            st.button("Undo", key="undo_triage", shortcut="U", on_click=_undo, args=(_seen(found, one), *back))
 
 
 def _refused(one: Listed) -> bool:

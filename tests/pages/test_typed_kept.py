@@ -13,7 +13,7 @@ from controls.flags.confirm import SENT, Sent, Staged
 from queries.once import make
 from queries.scope import Reach
 from tests import sample
-from tests.drift_store import PORTS, add_pair, window
+from tests.drift_store import LOGS, PORTS, add_pair, window
 from tests.pages.application import application, until
 from tests.pages.drift_page import press
 from tests.queries.flags.flag_store import WEIGHTING
@@ -122,3 +122,77 @@ def test_a_reason_of_another_change_is_not_offered(address: str, store: Store) -
         test.session_state[SENT] = sent
         press(opened(test, "feature_flags.py"), "Review 1 change")
         assert test.text_area(key="flag_reason").value == ""
+
+
+def asked_again(owner: Owner) -> list[tuple[Any, ...]]:
+    return owner.execute("select state, verdict, note, owner from rankscope.drift_triage").fetchall()
+
+
+def test_what_was_typed_for_an_undone_decision_goes_along_with_the_next(
+    address: str, store: Store, owner: Owner
+) -> None:
+    alert = find_alerts(store, window("org_a"), AlertFilter(0.5)).listed[0].fingerprint
+    with application(address, org="org_a", alert=alert) as test:
+        typed(opened(test, "drift_alerts.py"), "asked the team").run()
+        next(field for field in test.text_input if field.label == "Owner").set_value("rosa").run()
+        next(field for field in test.selectbox if field.label == "Snooze for").set_value(30).run()
+        press(test, "Acknowledge")
+        assert asked_again(owner) == [("acknowledged", None, "asked the team", "rosa")]
+        press(test, "Undo")
+        assert asked_again(owner) == [("new", None, "", None)]
+        assert fields(test) == ("asked the team", "rosa", "30 days")
+        assert fields(test.run()) == ("asked the team", "rosa", "30 days")
+        press(test, "Resolve: newer is right")
+        assert asked_again(owner) == [("resolved", "newer", "asked the team", "rosa")]
+        assert fields(test.run()) == ("asked the team", "rosa", "1 week")  # of the store: nothing is a draft any more
+
+
+def test_an_undo_gives_back_a_note_beside_the_one_that_stood_before(address: str, store: Store, owner: Owner) -> None:
+    alert = find_alerts(store, window("org_a"), AlertFilter(0.5)).listed[0].fingerprint
+    with application(address, org="org_a", alert=alert) as test:
+        press(typed(opened(test, "drift_alerts.py"), "asked the team").run(), "Acknowledge")
+        whose = asked_again(owner)[0][3]
+        press(typed(test, "the team agreed").run(), "False positive")
+        press(test, "Undo")
+        assert asked_again(owner) == [("acknowledged", None, "asked the team", whose)]
+        assert fields(test)[:2] == ("the team agreed", whose)
+        assert any(line.value == "Note: asked the team" for line in test.text)
+
+
+def test_what_was_typed_since_a_decision_is_not_replaced_by_its_undo(address: str, store: Store, owner: Owner) -> None:
+    alert = find_alerts(store, window("org_a"), AlertFilter(0.5)).listed[0].fingerprint
+    with application(address, org="org_a", alert=alert) as test:
+        press(typed(opened(test, "drift_alerts.py"), "asked the team").run(), "Acknowledge")
+        typed(test, "asked another team").run()
+        press(test, "Undo")
+        assert fields(test)[0] == "asked another team"
+        assert asked_again(owner) == [("new", None, "", None)]
+
+
+def test_an_undo_gives_nothing_back_to_another_alert_and_takes_nothing_from_it(
+    address: str, store: Store, owner: Owner
+) -> None:
+    add_pair(owner, "org_a", "logs", LOGS, days=40)
+    one, other = (each.fingerprint for each in find_alerts(store, window("org_a"), AlertFilter(0.5)).listed)
+    with application(address, org="org_a", alert=one) as test:
+        opened(test, "drift_alerts.py")
+        press(test, "Next")
+        assert test.query_params["alert"] == other
+        press(typed(test, "of the other").run(), "Previous")
+        press(typed(test, "of the one").run(), "Acknowledge")
+        press(test, "Undo")
+        assert fields(test)[0] == "of the one"
+        press(test, "Next")
+        assert fields(test)[0] == "of the other"
+        press(test, "Previous")
+        assert fields(test)[0] == "of the one"
+
+
+def test_an_undo_that_came_too_late_gives_nothing_back(address: str, store: Store, owner: Owner) -> None:
+    alert = find_alerts(store, window("org_a"), AlertFilter(0.5)).listed[0].fingerprint
+    with application(address, org="org_a", alert=alert) as test:
+        press(typed(opened(test, "drift_alerts.py"), "asked the team").run(), "Acknowledge")
+        owner.execute(ELSEWHERE, {"f": alert})  # found by the click alone
+        press(test, "Undo")
+        assert test.warning[0].value.startswith("Nothing was saved: someone else was faster")
+        assert fields(test)[0] == "and again"
