@@ -65,6 +65,18 @@ def _recent(scope: Scope, newest: Select[Any], table: FromClause, bound: int) ->
     return rows_of(schema.organizations.c.id).limit(most).lateral("recent")
 
 
+def newest_titled(scope: Scope, *more: ColumnElement[Any]) -> LateralFromClause:
+    """The observations whose titles are read, with ``more`` columns of them.
+
+    No index knows titles, so these are the newest active ones of the scope's organization, or where none is chosen as
+    many of each organization in reach as keep the whole within the same bound.
+    """
+    table = schema.observations
+    read = select(table.c.id, table.c.org_id, table.c.title, table.c.created_at, table.c.project_id, *more)
+    active = read.where(table.c.status == "active").order_by(table.c.created_at.desc())
+    return _recent(scope, active, table, LOOKED_THROUGH)
+
+
 def _best_first(table: FromClause, words: str) -> list[ColumnElement[Any]]:
     name = func.lower(table.c.name)
     return [(table.c.id == words).desc(), name.startswith(words.lower(), autoescape=True).desc(), name, table.c.id]
@@ -131,11 +143,7 @@ class ObservationsOf:
 
 @dataclass(frozen=True)
 class TitledObservations:
-    """Active observations with the words in their title, the newest first.
-
-    No index knows titles, so they are read, and not all of them: the newest of the scope's organization, or where none
-    is chosen as many of each organization in reach as keep the whole within the same bound.
-    """
+    """Active observations with the words in their title, the newest first, of those whose titles are read."""
 
     scope: Scope
     words: str
@@ -144,10 +152,7 @@ class TitledObservations:
 
     def statement(self) -> Select[Any]:
         """Those whose titles begin so first."""
-        table, orgs = schema.observations, schema.organizations
-        read = select(table.c.id, table.c.org_id, table.c.title, table.c.created_at, table.c.project_id)
-        active = read.where(table.c.status == "active").order_by(table.c.created_at.desc())
-        recent = _recent(self.scope, active, table, LOOKED_THROUGH)
+        orgs, recent = schema.organizations, newest_titled(self.scope)
         name, title = func.lower(recent.c.title), func.left(recent.c.title, LONGEST_TEXT)
         return (
             select(

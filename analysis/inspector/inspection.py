@@ -89,9 +89,22 @@ def _has_budget(found: Retrieval) -> bool:
 
 def title_of(found: Retrieval, position: int) -> str:
     """What to call a candidate: its title, or the beginning of what it says."""
-    texts = (found.ranking.candidates.texts(name)[position].as_py() for name in ("title", "content"))
-    said = next(filter(None, (one_line(text or "") for text in texts)), "without text")
+    said = _whole_title(found, position)
     return said if len(said) <= LONGEST_TITLE else f"{said[: LONGEST_TITLE - 1]}…"
+
+
+def called(found: Retrieval, text: str) -> tuple[str, ...]:
+    """The candidates that are called so, whole or cut as some picture has it."""
+    said, candidates = one_line(text).casefold(), found.ranking.candidates
+    cut = said[:-1] if said.endswith("…") else ""
+    names = [_whole_title(found, position).casefold() for position in range(len(candidates))]
+    meant = [name == said or bool(cut and name.startswith(cut)) for name in names]
+    return tuple(str(id_) for id_, is_meant in zip(candidates.ids.tolist(), meant, strict=True) if is_meant)
+
+
+def _whole_title(found: Retrieval, position: int) -> str:
+    texts = (found.ranking.candidates.texts(name)[position].as_py() for name in ("title", "content"))
+    return next(filter(None, (one_line(text or "") for text in texts)), "without text")
 
 
 def text_of(found: Retrieval, label: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from analysis.inspector.gates import Gate, Loss, State, Verdict, recall_gates, route_gate
+from analysis.inspector.inspection import called
 from analysis.inspector.stage_gates import stage_gates, unreached
 from queries.matching import MOST, Matching, Named
 from retrieval.lookup import question_of
@@ -47,32 +48,40 @@ class WhyNot:
 
 
 def why_not(memory: Memory, found: Retrieval, wanted: str) -> WhyNot:
-    """The gate that lost an observation, named by its id or by some of its text; several matches are to choose from."""
+    """The gate that lost an observation, named by its id, its title or some of its text.
+
+    Several matches are to choose from; one that alone is called so is answered for at once.
+    """
     if found.failed is not None or found.recalled is None:
         return WhyNot(Verdict.UNANSWERED, "Nothing was ranked: the memory could not be looked up.")
     label = as_id(wanted)
     if label is not None:
         return _judged(memory, found, label)
-    searched = matching(memory, found, wanted)
+    named = called(found, wanted)
+    searched = matching(memory, found, wanted, named=named)
     matches = searched or matching(memory, found, wanted, anywhere=True)
     if not matches:
         return WhyNot(Verdict.SCOPE, NO_MATCH)
-    if len(matches) > 1:
+    meant = [match for match in matches if match.id in named] or [match for match in matches if match.called]
+    if len(matches) > 1 and len(meant) != 1:
         more = len(matches) > MOST
         held = f"The best {MOST} of more observations that hold" if more else f"{len(matches)} observations hold"
         where = "" if searched else ", all in other projects than the one that was asked"
         words = f"{held} this text{where}: choose the one you miss."
         return WhyNot(Verdict.CHOOSE, words, matches=matches[:MOST])
-    return replace(_judged(memory, found, UUID(matches[0].id)), matches=matches)
+    return replace(_judged(memory, found, UUID((meant or matches)[0].id)), matches=matches[:MOST])
 
 
-def matching(memory: Memory, found: Retrieval, text: str, *, anywhere: bool = False) -> tuple[Match, ...]:
+def matching(
+    memory: Memory, found: Retrieval, text: str, *, anywhere: bool = False, named: tuple[str, ...] = ()
+) -> tuple[Match, ...]:
     """Up to ten observations of the project that was asked, or of its organization, that hold a text."""
     session = found.session
     if anywhere and session.project_id is None:
         return ()  # that was asked
     project = None if anywhere else session.project_id
-    return Matching(session.org_id, project, text).ask(memory.store, session.reach)
+    near = frozenset(map(str, found.ranking.candidates.ids.tolist()))
+    return Matching(session.org_id, project, text, named, near).ask(memory.store, session.reach)
 
 
 def as_id(wanted: str) -> UUID | None:

@@ -37,14 +37,14 @@ SIGNS = {
 
 
 def panel(found: Retrieval, memory: Memory) -> None:
-    """Ask for an observation by id or text, and say which gate lost it; text and choice stand in the address."""
+    """Ask for an observation by id, title or text, and say which gate lost it; text and choice stand in the address."""
     said = st.query_params.get(TEXT, "")
     st.session_state[BOX] = said
     st.text_input(
         "An observation you miss in this ranking",
         key=BOX,
         max_chars=LONGEST,
-        placeholder="Its id, or some of its text",
+        placeholder="Its id, its title, or some of its text",
         on_change=_typed,
     )
     if not said.strip():
@@ -59,7 +59,12 @@ def panel(found: Retrieval, memory: Memory) -> None:
             # one that an earlier search offered is no answer to this one
             chosen = offered if offered in {match.id for match in answer.matches} else None
             _choose(answer.matches, set(map(str, found.injected)))
-            answer = answer if chosen is None else why_not(memory, found, chosen)
+            if chosen is not None:
+                answer = why_not(memory, found, chosen)
+            elif answer.verdict is not Verdict.CHOOSE:
+                st.caption(
+                    "Answered for the one that is called so. Choose another that holds this text, if you mean it."
+                )
     except StoreError as error:
         messages.unanswered(error)
         return

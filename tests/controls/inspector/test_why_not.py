@@ -79,6 +79,22 @@ class TestWhyNot:
         assert table["memory"][str(planted.ids[1])] == TEXTS[1]
         assert "Auth crashes" in [text.value for text in test.text]
 
+    def test_a_title_is_answered_for_at_once_and_others_that_hold_it_can_be_chosen(
+        self, address: str, planted: Planted, owner: Owner
+    ) -> None:
+        last, first = str(planted.ids[4]), str(planted.ids[0])
+        owner.execute("update observations set title = 'Auth' where id = %s", (last,))
+        with application(address, SCRIPT, org="acme", why=" auth ") as test:
+            assert said(test.run()) == ["It is there, at rank 5 of the 5 in the block."]
+            table = next(table.value for table in test.dataframe if "memory" in table.value)
+            assert table["id"].tolist()[0] == last
+            assert set(table["id"]) == {str(planted.ids[n]) for n in (0, 1, 3, 4)}
+            told = "Answered for the one that is called so. Choose another that holds this text, if you mean it."
+            assert told in [line.value for line in test.caption]
+        with application(address, SCRIPT, org="acme", why="auth", missed=first) as test:
+            assert said(test.run()) == ["It is there, at rank 1 of the 5 in the block."]
+            assert told not in [line.value for line in test.caption]
+
     @pytest.mark.usefixtures("planted")
     def test_a_text_of_another_project_is_told_with_both_projects(self, address: str, owner: Owner) -> None:
         add_memory(owner, "acme", 900, "the *web* alone says this", project_id="web *x*")
