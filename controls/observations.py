@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import pandas as pd
 import streamlit as st
 
 from controls import address, links, messages
 from controls.grid import grid
-from controls.loading import load
 from controls.messages import counted
 from controls.opening import choose_to_open
+from controls.partly import each
+from queries.anything import LOOKED_THROUGH
 from queries.observation.search import MATCHES, WordMatches
+from queries.observation.titled import PART, WORDS, TitleMatches
 from queries.scope import is_storable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from queries.scope import Scope
 
 PAGE = "observation.py"
@@ -44,16 +45,37 @@ def finder(scope: Scope) -> bool:
             f"Words are looked for in {'all organizations' if scope.org is None else 'this scope'}, at any time."
         )
         return False
-    matches = load(WordMatches(scope, words)).frames[0]
+    found = each({"texts": WordMatches(scope, words), "titles": TitleMatches(scope, words)})
+    matches = _together(found.frames)
     if matches.empty:
         messages.no_match()
-        return True
-    most = (
-        f"The newest {MATCHES} that hold" if len(matches) == MATCHES else f"{counted(len(matches), 'observation')} with"
-    )
-    st.caption(f"{most} all these words.")
-    table(matches, "found", {"organization": "Organization"})
+    else:
+        many = len(matches) >= MATCHES
+        most = f"The first {MATCHES}" if many else counted(len(matches), "observation")
+        titled = "title" in matches
+        order = ": those with them in the title as typed first, then the newest" if titled else ": the newest first"
+        ordered = order if len(matches) > 1 else ""
+        st.caption(f"{most} with all these words in {'title or text' if titled else 'the text'}{ordered}.")
+        table(matches.head(MATCHES), "found", ({"title": "Title"} if titled else {}) | {"organization": "Organization"})
+    if "titles" in found.frames:
+        where = "all organizations, shared equally" if scope.org is None else "the organization in the sidebar"
+        st.caption(f"Titles: among the newest {LOOKED_THROUGH:,} active observations of {where}. Texts: of any age.")
+    for name, error in found.failed.items():
+        messages.left_out(name.capitalize(), error)
     return True
+
+
+def _together(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """What was found by text or title, each once; a title is named where it holds of the words what the text lacks."""
+    texts, titles = found.get("texts"), found.get("titles")
+    if texts is None or titles is None:
+        return next(iter(found.values()))
+    needed = titles[(titles["held"] <= PART) | ~titles["id"].isin(texts["id"])]
+    if needed.empty:
+        return texts
+    rows = pd.concat([needed, texts[~texts["id"].isin(needed["id"])].assign(title="", held=WORDS)], ignore_index=True)
+    rows["held"] = rows["held"].where(rows["held"] <= PART, WORDS)
+    return rows.sort_values(["held", "created_at"], ascending=[True, False], ignore_index=True)
 
 
 def _asked() -> None:

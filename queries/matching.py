@@ -72,7 +72,8 @@ class Matching:
         said = self._rows(literal(WHOLE), observations.c.id.in_([UUID(id_) for id_ in self.called]))
         titled = titled_first(self._scope, self._sought, _shown, MOST + 1)
         with store.reading(reach, AGGREGATE, name="matching") as connection:
-            rows = self._best([row for each in (said, titled, self.statement()) for row in connection.execute(each)])
+            asked = [*([said] if self.called else []), titled, self.statement()]
+            rows = self._best([row for each in asked for row in connection.execute(each)])
             rows = rows or connection.execute(self.statement(by_letters=True)).all()
         return tuple(Match(*row) for row in rows)
 
