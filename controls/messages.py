@@ -174,7 +174,7 @@ def unknown_observation() -> None:
     """An id that names nothing, or something that whoever asks may not see: the same words for both."""
     st.warning(
         "No such observation: it does not exist here, or you may not see it. "
-        "Check the id, or search for words of its text below.",
+        "Check the id, or search for words of its title or text below.",
         icon=":material/link_off:",
     )
 

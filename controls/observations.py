@@ -33,7 +33,7 @@ def finder(scope: Scope) -> bool:
     words = st.query_params.get("words", "")[:LONGEST_WORDS]
     st.session_state["find"] = words
     st.text_input(
-        "Observation id, or words of its text",
+        "Observation id, or words of its title or text",
         key="find",
         on_change=_asked,
         max_chars=LONGEST_WORDS,

@@ -204,7 +204,7 @@ class TestAddress:
         assert planted.id
         test = opened(observation=named)
         assert UNKNOWN in test.warning[0].value
-        assert test.text_input[0].label == "Observation id, or words of its text"
+        assert test.text_input[0].label == "Observation id, or words of its title or text"
         assert not test.code
 
     @pytest.mark.parametrize("below", ["x", "2026-01-01~a", "2026-01-01T00:00:00+00:00~\0"])
