@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import plotly.graph_objects as go
 
 from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish
@@ -38,7 +39,7 @@ def rank_map(moves: pd.DataFrame, chosen: tuple[int, int] | None = None, about: 
     figure = go.Figure()
     side = (drawn["unweighted_rank"] - drawn["weighted_rank"]).clip(-1, 1)
     for sign, scale in ((1, UP_SCALE), (-1, DOWN_SCALE), (0, KEPT_SCALE)):
-        _draw_cells(figure, drawn[side == sign], scale, most)
+        _draw_cells(figure, drawn[side == sign], size, scale, most)
     _draw_targets(figure, drawn)
     if chosen is not None and max(chosen) < MOST_RANKS:
         x, y = chosen[0] + 1, chosen[1] + 1
@@ -62,12 +63,17 @@ def outside_the_map(moves: pd.DataFrame) -> int:
     return int(moves.loc[deep, "candidates"].sum())
 
 
-def _draw_cells(figure: go.Figure, cells: pd.DataFrame, scale: list[list[object]], most: float) -> None:
+def _draw_cells(figure: go.Figure, cells: pd.DataFrame, size: int, scale: list[list[object]], most: float) -> None:
+    """A cell for every pair of ranks, empty where no candidate has it: plotly would widen those beside a gap."""
+    shades = np.full((size, size), np.nan, dtype="float32")  # sent as bytes, not as digits
+    shades[cells["weighted_rank"], cells["unweighted_rank"]] = np.sqrt(cells["candidates"])
     figure.add_trace(
         go.Heatmap(
-            x=cells["unweighted_rank"] + 1,
-            y=cells["weighted_rank"] + 1,
-            z=[math.sqrt(count) for count in cells["candidates"]],
+            x0=1,
+            dx=1,
+            y0=1,
+            dy=1,
+            z=shades,
             zmin=0,
             zmax=most,
             colorscale=scale,

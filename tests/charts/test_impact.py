@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -30,6 +33,24 @@ def test_the_map_counts_cells_and_each_names_its_ranks() -> None:
     ]  # fmt: skip
     outline = figure.layout.shapes[0]
     assert (outline.x0, outline.y0) == (2.5, 1.5)
+
+
+def test_every_cell_of_the_map_has_the_size_of_a_rank_also_between_ranks_that_nobody_has() -> None:
+    """Plotly takes a cell's width from the next coordinate there is: ranks 3 and 6 alone would be three ranks wide."""
+    ranks = {"unweighted_rank": [0, 2, 5, 1, 4], "weighted_rank": [0, 5, 2, 1, 4], "candidates": [9, 4, 1, 1, 1]}
+    *maps, _ = rank_map(pd.DataFrame(ranks)).data
+    assert [(each.x0, each.dx, each.y0, each.dy) for each in maps] == [(1, 1, 1, 1)] * 3
+    assert [np.shape(each.z) for each in maps] == [(6, 6)] * 3
+    drawn = [{(int(x), int(y)): float(each.z[y, x]) for y, x in np.argwhere(~np.isnan(each.z))} for each in maps]
+    assert drawn == [{(5, 2): 1}, {(2, 5): 2}, {(0, 0): 3, (1, 1): 1, (4, 4): 1}]  # up, down, kept
+
+
+def test_the_deepest_map_stays_small() -> None:
+    ranks = [(before, after) for before in range(MOST_RANKS) for after in range(MOST_RANKS)]
+    moves = pd.DataFrame(ranks, columns=["unweighted_rank", "weighted_rank"]).assign(candidates=range(1, 901))
+    *maps, _ = json.loads(rank_map(moves).to_json())["data"]
+    assert [len(each["z"]["bdata"]) for each in maps] == [4 * 900 * 4 / 3] * 3  # four bytes a cell, in base64
+    assert len(json.dumps(maps)) < 18_000  # as many as when only cells with candidates were sent
 
 
 def test_what_the_map_is_too_small_for_is_counted() -> None:
