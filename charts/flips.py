@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from charts.compared import shortened
-from charts.look import DOWN, NEUTRAL, UP, finish, literal
+from charts.look import DOWN, NEUTRAL, UP, finish, finish_wrapped, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,7 @@ def around_the_switch(weeks: pd.DataFrame, switched: str, title: str) -> go.Figu
     figure.add_annotation(
         x=switched, y=1, yref="paper", text="switched", showarrow=False, xanchor="left", yanchor="top"
     )
-    figure = finish(figure, title, height=230)
+    finish_wrapped(figure, title, 230)
     figure.update_xaxes(tickformat="%-d %b", fixedrange=True)
     figure.update_yaxes(title="accepted, %", range=[0, 104], tickvals=[0, 50, 100], fixedrange=True)
     return figure

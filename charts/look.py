@@ -21,6 +21,7 @@ DAYS = [{"dtickrange": [86_400_000, "M1"], "value": "%-d %b\n%Y"}]
 # Plotly breaks no title and cuts what is beyond the picture, which is 544 pixels wide in a window of 900. In so many
 # letters the widest titles of Health measured 522, in bold: the rest is for a scroll bar.
 LONGEST_LINE = 76
+TIED = "\N{NO-BREAK SPACE}"
 LINE = 20  # pixels from one line of a title to the next
 FAINT = "rgba(143, 163, 173, 0.35)"  # for what does not count, and for what lies behind
 
@@ -42,8 +43,12 @@ def finish(figure: go.Figure, title: str, height: int = 260) -> go.Figure:
 
 
 def finish_wrapped(figure: go.Figure, title: str, height: int) -> go.Figure:
-    """As ``finish``, its title broken where a narrow window would cut it off; each line more has its room."""
-    lines = wrap(title, LONGEST_LINE, break_on_hyphens=False)
+    """As ``finish``, its title broken where a narrow window would cut it off; each line more has its room.
+
+    A number stays beside what it counts: a day before its month, and a share before its sign.
+    """
+    whole = re.sub(r"(?<=\d) ", TIED, title)
+    lines = [line.replace(TIED, " ") for line in wrap(whole, LONGEST_LINE, break_on_hyphens=False)]
     more = LINE * (len(lines) - 1)
     finish(figure, "<br>".join(lines), height + more)
     figure.layout.margin.t += more

@@ -67,7 +67,8 @@ def test_the_difference_is_since_the_switch_and_not_of_the_window(began: int, wh
     """Sessions before it began on 1 January and on 1 April 1970, the first after it so many days after New Year."""
     test = shown(40, 40, "all", began=began)
     (chart,) = test.get("plotly_chart")
-    title = json.loads(chart.proto.spec)["layout"]["title"]["text"]
+    lines = json.loads(chart.proto.spec)["layout"]["title"]["text"].split("<br>")
+    title = " ".join(lines)
     assert title.startswith("Accepted +25 pt (95 %: +")
     assert title.endswith(f" since weighting went on {when}")
     against = "after it against before it, not, as on Health, this window against the one before."
