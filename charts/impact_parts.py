@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DOWN, FAINT, NEUTRAL, UP, finish, finish_wrapped
+from charts.look import DOWN, FAINT, NEUTRAL, UP, finish_wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ def outcome_mix(sides: dict[str, dict[str, Bar]], title: str) -> go.Figure:
                 ),
             )
         )
-    finish(figure, title, 320)
+    finish_wrapped(figure, title, 320)
     figure.update_yaxes(title="percent of sessions", range=[0, 105], ticksuffix=" %")
     figure.update_layout(barmode="group", bargap=0.35, hovermode="closest")
     return figure
