@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import plotly.graph_objects as go
 
-from charts.look import FAINT, LINE, LONGEST_LINE, NEUTRAL, UP, finish
+from charts.look import FAINT, LINE, LONGEST_LINE, NEUTRAL, UP, count_axis, finish
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,11 +44,7 @@ def feedback_by_day(daily: pd.DataFrame, since: datetime, until: datetime, *, es
                 "tickformat": "%-d %b",
                 "dtick": 24 * 3600 * 1000 if len(days) <= FEW_DAYS else None,
             },
-            "yaxis": {
-                "title": "retrievals per day",
-                "dtick": 1 if each["retrievals"].max() <= FEW_RETRIEVALS else None,
-                "tickformat": ",d",
-            },
+            "yaxis": {"title": "retrievals per day", **count_axis(each["retrievals"].max())},
         },
     )
     measured, moved = int(each["measured"].sum()), int(each["moved"].sum())
@@ -73,6 +69,5 @@ def _finding(moved: int, measured: int, about: str) -> tuple[str, ...]:
 HALF_DAY = pd.Timedelta(hours=12)
 BAR_WIDTH = 0.75 * 24 * 3600 * 1000  # plotly counts days in milliseconds
 FEW_DAYS = 10
-FEW_RETRIEVALS = 4
 HEIGHT, ABOVE, TITLE = 290, 66, 0.96  # room for a title of one line, and the legend below it
 NOT_MEASURED = "No retrieval in this window can say what feedback changed"

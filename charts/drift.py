@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DISPUTED, DOWN, FAINT, NEUTRAL, UP, finish
+from charts.look import DEGRADED, DISPUTED, DOWN, FAINT, NEUTRAL, UP, count_axis, finish
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW = 4  # alerts that have a tick each
 FOOT = 76  # pixels below the axis: a line of dates, and a legend of two lines where it is narrow
 SHADES = (FAINT, NEUTRAL, DEGRADED, DOWN)  # the longer an alert waits, the louder
 
@@ -49,8 +48,8 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
             "barmode": "stack",
             "bargap": 0.15,
             "xaxis": {"anchor": "y2", "tickformat": "%-d %b"},
-            "yaxis": {"domain": [0.64, 1], "title": {"text": "arose"}, "visible": bool(arose), **_whole(arose, 4)},
-            "yaxis2": {"domain": [0, 0.54 if arose else 1], "title": {"text": "open, by age"}, **_whole(most, 5)},
+            "yaxis": {"domain": [0.64, 1], "title": {"text": "arose"}, "visible": bool(arose), **count_axis(arose, 4)},
+            "yaxis2": {"domain": [0, 0.54 if arose else 1], "title": {"text": "open, by age"}, **count_axis(most, 5)},
         },
     )
     waiting = int(days[list(ages)].iloc[-1].sum()) if len(days) else 0
@@ -61,11 +60,6 @@ def trends(days: pd.DataFrame, ages: tuple[str, ...]) -> go.Figure:
     figure.layout.legend.update(yref="container", y=0, yanchor="bottom", x=0, xanchor="left")
     figure.layout.margin.update(b=FOOT)
     return figure
-
-
-def _whole(most: int, ticks: int) -> dict[str, object]:
-    """Ticks at whole numbers: between few of them Plotly would put halves, rounded to the same number twice."""
-    return {"tickformat": ",d", **({"nticks": ticks} if most > FEW else {"tick0": 0, "dtick": 1})}
 
 
 def precision_curve(shares: pd.DataFrame, threshold: float) -> go.Figure:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from charts.compared import shortened
-from charts.look import DOWN, NEUTRAL, UP, finish, finish_wrapped, literal
+from charts.look import DOWN, NEUTRAL, UP, count_axis, finish, finish_wrapped, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,8 @@ def movers(observations: pd.DataFrame, title: str) -> go.Figure:
     figure.update_layout(barmode="relative", bargap=0.35)
     figure = finish(figure, title, height=90 + ROW * max(len(labels), 1))
     figure.update_layout(hovermode="closest")
-    figure.update_xaxes(title="blocks", zeroline=True, fixedrange=True, tickformat=",d")
+    across = observations["left"].max() + observations["entered"].max()
+    figure.update_xaxes(title="blocks", zeroline=True, fixedrange=True, **count_axis(across))
     figure.update_yaxes(
         tickmode="array", tickvals=places, ticktext=labels, autorange="reversed", fixedrange=True, rangemode="normal",
         automargin=True,

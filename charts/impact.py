@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, finish
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, count_axis, finish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,8 +127,9 @@ def delta_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
         places = f"{middle} place{'' if middle == 1 else 's'}"
         title = f"{about}{_percent(kept, total)} kept their rank; half the rest moved ≤ {places}"
     finish(figure, title, HEIGHT)
-    figure.update_xaxes(title="▼ places down · places up ▲", zeroline=True, tickformat="+d", labelalias={"+0": "0"})
-    figure.update_yaxes(title="candidates", tickformat=",d")
+    across = count_axis(len(moved) and moved.index.max() - moved.index.min() + 1) | {"tickformat": "+d"}
+    figure.update_xaxes(title="▼ places down · places up ▲", zeroline=True, labelalias={"+0": "0"}, **across)
+    figure.update_yaxes(title="candidates", **count_axis(moved.max() if len(moved) else 0))
     figure.update_layout(hovermode="closest", bargap=0.15)
     return figure
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DOWN, FAINT, NEUTRAL, UP, finish_wrapped
+from charts.look import DOWN, FAINT, NEUTRAL, UP, count_axis, finish_wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def weight_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
         title="feedback weight as logged", range=[-0.01, 1 + 1.1 / BINS], tickvals=[*ticks, places[-1]],
         ticktext=[*map(str, ticks), "1"],
     )  # fmt: skip
-    figure.update_yaxes(title="candidates", tickformat=",d")
+    figure.update_yaxes(title="candidates", **count_axis(counts[inside].groupby(binned[inside]).sum().max()))
     figure.update_layout(barmode="stack", hovermode="closest")
     return figure
 

@@ -22,6 +22,7 @@ DAYS = [{"dtickrange": [86_400_000, "M1"], "value": "%-d %b\n%Y"}]
 # letters the widest titles of Health measured 522, in bold: the rest is for a scroll bar.
 LONGEST_LINE = 76
 TIED = "\N{NO-BREAK SPACE}"
+FEW = 4  # up to which Plotly would put halves between whole numbers
 LINE = 20  # pixels from one line of a title to the next
 FAINT = "rgba(143, 163, 173, 0.35)"  # for what does not count, and for what lies behind
 
@@ -47,14 +48,22 @@ def finish_wrapped(figure: go.Figure, title: str, height: int) -> go.Figure:
 
     A number stays beside what it counts: a day before its month, and a share before its sign.
     """
-    whole = re.sub(r"(?<=\d) ", TIED, title)
-    lines = [line.replace(TIED, " ") for line in wrap(whole, LONGEST_LINE, break_on_hyphens=False)]
+    tied = re.sub(r"(?<=\d) ", TIED, title)
+    lines = [line.replace(TIED, " ") for line in wrap(tied, LONGEST_LINE, break_on_hyphens=False)]
     more = LINE * (len(lines) - 1)
     finish(figure, "<br>".join(lines), height + more)
     figure.layout.margin.t += more
     # the theme holds the title by the middle of its first line and cuts what is above the edge
     figure.layout.title.y -= more / (2 * (height + more))
     return figure
+
+
+def count_axis(most: float, ticks: int | None = None) -> dict[str, object]:
+    """An axis of counts up to ``most``, with about so many ticks: one at each of few, where halves would round alike.
+
+    Plotly has at most ten steps on an axis, which is a twentieth longer than its bars: from 5 on steps are whole.
+    """
+    return {"tickformat": ",d", **({"nticks": ticks} if most > FEW else {"tick0": 0, "dtick": 1})}
 
 
 def literal(text: str) -> str:
