@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from charts.look import DEGRADED, DISPUTED, DOWN, FAINT, NEUTRAL, UP, finish
+from charts.look import DEGRADED, DISPUTED, DOWN, FAINT, NEUTRAL, UP, counted, finish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,8 +116,8 @@ def cluster_sizes(clusters: pd.DataFrame, title: str) -> go.Figure:
                     name=words,
                     marker={"color": colour, "line": {"width": 0}, "pattern": {"shape": _pattern(kind)}},
                     customdata=list(zip(told, mine, strict=True)),
-                    hovertemplate=f"%{{customdata[0]}}, {words}: %{{customdata[1]:,}} clusters, %{{y:.3g}} %"
-                    "<extra></extra>",
+                    hovertext=[counted(count, "cluster") for count in mine],
+                    hovertemplate=f"%{{customdata[0]}}, {words}: %{{hovertext}}, %{{y:.3g}} %<extra></extra>",
                 )
             )
     shares = [100 * count / len(sizes) for count in _places(sizes)]
@@ -176,7 +176,9 @@ def boost_curve(clusters: pd.DataFrame, scale: float, title: str) -> go.Figure:
                 },
                 cliponaxis=False,
                 customdata=counts.tolist(),
-                hovertemplate=f"%{{x}} others, {words}: +%{{y:.3g}}, %{{customdata:,}} clusters<extra></extra>",
+                text=[counted(int(others), "other") for others in counts.index],
+                hovertext=[counted(int(count), "cluster") for count in counts],
+                hovertemplate=f"%{{text}}, {words}: +%{{y:.3g}}, %{{hovertext}}<extra></extra>",
             )
         )
     finish(figure, title, height=320)

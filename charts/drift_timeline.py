@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from charts.look import DAYS, DISPUTED, NEUTRAL, finish
+from charts.look import DAYS, DISPUTED, NEUTRAL, counted, finish
 from charts.timeline import LANES, draw_lane, fit_weights, weight_begins
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _finding(lives: dict[str, Life], given: Given) -> str:
     said = f"Injected {ever[0]:,} and {ever[1]:,} times in all"
     if given.older is None or given.newer is None:
         return said
-    both = "" if not given.both else f", both into {given.both:,} session{'' if given.both == 1 else 's'}"
+    both = "" if not given.both else f", both into {counted(given.both, 'session')}"
     days = "the window's day" if given.days == 1 else f"the window's {given.days:,} days"
     # on a line of its own: one would be cut off in a narrow window
     return f"{said}<br>{given.older:,} and {given.newer:,} in {days}{both}"

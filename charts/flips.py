@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from charts.compared import shortened
-from charts.look import DOWN, NEUTRAL, UP, count_axis, finish, finish_wrapped, literal
+from charts.look import DOWN, NEUTRAL, UP, count_axis, counted, finish, finish_wrapped, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,8 @@ def movers(observations: pd.DataFrame, title: str) -> go.Figure:
                 name=words,
                 marker={"color": colour, "line": {"width": 0}},
                 customdata=[[text, count] for text, count in zip(labels, observations[name], strict=True)],
-                hovertemplate=f"%{{customdata[0]}}<br>{words} %{{customdata[1]:,}} blocks<extra></extra>",
+                hovertext=[counted(int(count), "block") for count in observations[name]],
+                hovertemplate=f"%{{customdata[0]}}<br>{words} %{{hovertext}}<extra></extra>",
             )
             for name, words, sign, colour in (("left", "▼ leaves", -1, DOWN), ("entered", "▲ enters", 1, UP))
         ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from charts.look import DEGRADED, DOWN, NEUTRAL, UP, count_axis, finish
+from charts.look import DEGRADED, DOWN, NEUTRAL, UP, count_axis, counted, finish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,8 +100,11 @@ def _draw_targets(figure: go.Figure, cells: pd.DataFrame) -> None:
                 [int(before), int(after), int(count), _moved(int(before) - int(after))]
                 for before, after, count in cells.itertuples(index=False)
             ],
-            hovertemplate="rank %{x} without, %{y} with feedback (%{customdata[3]}): %{customdata[2]:,} candidates"
-            "<extra></extra>",
+            hovertext=[
+                "" if count == 1 else "s" for count in cells["candidates"]
+            ],  # whole words for 900 cells would weigh
+            hovertemplate="rank %{x} without, %{y} with feedback (%{customdata[3]}): %{customdata[2]:,} "
+            "candidate%{hovertext}<extra></extra>",
         )
     )
 
@@ -118,14 +121,14 @@ def delta_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
             y=moved,
             marker={"color": [UP if delta > 0 else DOWN for delta in moved.index], "line": {"width": 0}},
             customdata=[_moved(int(delta)) for delta in moved.index],
-            hovertemplate="%{customdata}: %{y:,} candidates<extra></extra>",
+            hovertext=[counted(int(count), "candidate") for count in moved],
+            hovertemplate="%{customdata}: %{hovertext}<extra></extra>",
         )
     )
     title = "No candidate changed its rank"
     if len(moved):
         middle = weighted_median([abs(int(delta)) for delta in moved.index], list(moved))
-        places = f"{middle} place{'' if middle == 1 else 's'}"
-        title = f"{about}{_percent(kept, total)} kept their rank; half the rest moved ≤ {places}"
+        title = f"{about}{_percent(kept, total)} kept their rank; half the rest moved ≤ {counted(middle, 'place')}"
     finish(figure, title, HEIGHT)
     across = count_axis(len(moved) and moved.index.max() - moved.index.min() + 1) | {"tickformat": "+d"}
     figure.update_xaxes(title="▼ places down · places up ▲", zeroline=True, labelalias={"+0": "0"}, **across)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from charts.look import DOWN, FAINT, NEUTRAL, UP, count_axis, finish_wrapped
+from charts.look import DOWN, FAINT, NEUTRAL, UP, count_axis, counted, finish_wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,15 +38,17 @@ def weight_histogram(moves: pd.DataFrame, about: str = "") -> go.Figure:
         if not chosen.any():
             continue
         by_bin = counts[inside & chosen].groupby(binned[inside & chosen].astype("int64")).sum()
+        heights = by_bin.reindex(range(BINS + 1), fill_value=0)
         figure.add_trace(
             go.Bar(
                 x=places,
-                y=by_bin.reindex(range(BINS + 1), fill_value=0),
+                y=heights,
                 name=name,
                 width=0.92 / BINS,
                 customdata=names,
                 marker={"color": colour, "line": {"width": 0}},
-                hovertemplate=f"weight %{{customdata}}: %{{y:,}} candidates {name}<extra></extra>",
+                hovertext=[counted(int(count), "candidate") for count in heights],
+                hovertemplate=f"weight %{{customdata}}: %{{hovertext}} {name}<extra></extra>",
             )
         )
     title = "No candidate has a weight between 0 and 1"

@@ -75,6 +75,11 @@ def literal(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, in the plural where it needs one."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def short(text: str, longest: int) -> str:
     """The beginning of a text, with an ellipsis as the last of its characters where something is left out."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -54,11 +54,11 @@ def figures(found: Replay) -> None:
     """Five figures of the replayed retrievals."""
     count = found.coverage.replayed
     shown = (
-        ("Order changed", percent(found.changed, count), f"{number(found.changed)} retrievals", glossary.ORDER_CHANGED),
+        ("Order changed", percent(found.changed, count), counted(found.changed, "retrieval"), glossary.ORDER_CHANGED),
         (
             VS_LOG,
             percent(found.top_changed, count),
-            f"{number(found.top_changed)} retrievals",
+            counted(found.top_changed, "retrieval"),
             glossary.TOP_CHANGED_REPLAYED,
         ),
         ("Mean RBO", digits(found.rbo), None, glossary.RBO_WITH_LOGGED),

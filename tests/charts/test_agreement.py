@@ -81,6 +81,14 @@ def test_the_last_place_tells_which_sizes_it_holds() -> None:
         assert some.data[0].customdata[-1][0] == last
 
 
+def test_one_cluster_and_one_other_are_told_in_the_singular() -> None:
+    _, members, agents = boost_curve(CLUSTERS, 0.2, "boosts").data
+    assert list(members.hovertext) == ["2 clusters", *["1 cluster"] * 3]
+    assert list(agents.text) == ["0 others", "1 other", "3 others"]
+    independent = cluster_sizes(CLUSTERS, "sizes").data[0]
+    assert (independent.hovertext[0], independent.hovertext[1]) == ("1 cluster", "0 clusters")
+
+
 def test_clusters_sit_on_the_boost_curve() -> None:
     figure = boost_curve(CLUSTERS, 0.2, "boosts")
     curve, members, agents = figure.data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from charts.flips import around_the_switch
+from charts.flips import around_the_switch, movers
 from charts.look import LINE, LONGEST_LINE
 
 WEEKS = pd.DataFrame(
@@ -24,3 +24,8 @@ def test_the_finding_around_a_switch_is_read_to_its_end_also_where_two_days_are_
     assert lines == [f"{told} between", "9 Oct and 11 Oct"]  # and no day without its month
     assert max(map(len, lines)) <= LONGEST_LINE
     assert long.height - short.height == long.margin.t - short.margin.t == LINE  # the picture keeps its room
+
+
+def test_one_block_is_told_in_the_singular() -> None:
+    left, entered = movers(pd.DataFrame({"text": ["one", "two"], "entered": [1, 0], "left": [0, 2]}), "title").data
+    assert (left.hovertext, entered.hovertext) == (("0 blocks", "2 blocks"), ("1 block", "0 blocks"))

@@ -45,6 +45,20 @@ def test_every_cell_of_the_map_has_the_size_of_a_rank_also_between_ranks_that_no
     assert drawn == [{(5, 2): 1}, {(2, 5): 2}, {(0, 0): 3, (1, 1): 1, (4, 4): 1}]  # up, down, kept
 
 
+def test_what_is_pointed_at_is_told_in_the_singular_where_it_is_one() -> None:
+    """The map's words are of every cell: ``candidate`` is sent once, and what makes it many by cell."""
+    moves = MOVES.assign(candidates=[6, 1, 2, 2])
+    cells = rank_map(moves).data[-1]
+    assert cells.hovertemplate.endswith(": %{customdata[2]:,} candidate%{hovertext}<extra></extra>")
+    ends = dict(zip([each[2] for each in cells.customdata], cells.hovertext, strict=True))
+    assert ends == {6: "s", 1: "", 2: "s"}
+    assert list(delta_histogram(moves).data[0].hovertext) == ["1 candidate", "2 candidates"]
+    weights = {trace.name: set(trace.hovertext) - {"0 candidates"} for trace in weight_histogram(moves).data}
+    assert weights == {
+        "in the block": {"6 candidates"}, "not in the block": {"1 candidate"}, "block not logged": {"2 candidates"},
+    }  # fmt: skip
+
+
 def test_the_deepest_map_stays_small() -> None:
     ranks = [(before, after) for before in range(MOST_RANKS) for after in range(MOST_RANKS)]
     moves = pd.DataFrame(ranks, columns=["unweighted_rank", "weighted_rank"]).assign(candidates=range(1, 901))
