@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -23,6 +24,7 @@ KINDS = {
     "repeated": ("self-repetition", NEUTRAL, "square"),
     "disputed": ("✕ disputed", DISPUTED, "x"),
 }
+UPPER, APART = 160, 14  # pixels: the height of the upper picture, and a line of text in it
 MANY = 10  # members from which on sizes share one place; below it every size has its own
 SIZES = (*map(str, range(2, MANY)), f"{MANY} or more")
 
@@ -38,7 +40,10 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
         told = [list(point) for point in zip(labels, points[name].tolist(), strict=True)]
         heights = [max(value, NOTHING) for _, value in told]
         figure.add_trace(_line(told, heights, words, colour, "%{customdata[1]:,}"), row=1, col=1)
-        _name(figure, words, len(points) - 1, math.log10(heights[-1]), 1)
+    low, high = math.log10(NOTHING) - 0.1, _top(points)
+    ends = [math.log10(max(points[name].iloc[-1], NOTHING)) for name, *_ in LINES]
+    for (_, words, _), height in zip(LINES, _apart(ends, APART * (high - low) / UPPER), strict=True):
+        _name(figure, words, len(points) - 1, height, 1)
     shares = [None if value is None or math.isnan(value) else 100 * value for value in points["share"].tolist()]
     told = [list(point) for point in zip(labels, shares, strict=True)]
     figure.add_trace(_line(told, shares, "boosted", DEGRADED, "%{customdata[1]:.3g} % of retrievals"), row=2, col=1)
@@ -62,10 +67,9 @@ def threshold_sweep(points: pd.DataFrame, chosen: int, cliff: int | None, unit: 
     figure.update_xaxes(fixedrange=True, range=[-0.4, len(places) - 0.6], zeroline=False)
     every = slice(None, None, 2)  # all of them would not fit a narrow window
     figure.update_xaxes(title=unit, tickvals=places[every], ticktext=labels[every], tickangle=0, row=2, col=1)
-    top = math.log10(max(10, *points["alone"].tolist(), *points["largest"].tolist()))
     figure.update_yaxes(
         type="log", tickmode="array", tickvals=list(TICKS), ticktext=list(TICKS.values()), fixedrange=True,
-        range=[math.log10(NOTHING) - 0.1, top + 0.15], rangemode="normal", row=1, col=1,
+        range=[low, high], rangemode="normal", row=1, col=1,
     )  # fmt: skip
     figure.update_yaxes(title="% of retrievals", range=[0, 105], tickvals=[0, 50, 100], fixedrange=True, row=2, col=1)
     return figure
@@ -86,6 +90,27 @@ def _line(points: list[list[Any]], ys: Sequence[float | None], words: str, colou
         customdata=points,
         hovertemplate=f"%{{customdata[0]}}: {words} {shown}<extra></extra>",
     )
+
+
+def _top(points: pd.DataFrame) -> float:
+    """Where the logarithmic axis ends: a little above the highest line."""
+    return math.log10(max(10, *points["alone"].tolist(), *points["largest"].tolist())) + 0.15
+
+
+def _apart(heights: Sequence[float], gap: float) -> list[float]:
+    """Where names of lines stand: at their ends, and those that would overlap a gap apart around their middle.
+
+    What ends at the same height keeps its order, the first on top.
+    """
+    upwards = sorted(range(len(heights)), key=lambda each: (heights[each], -each))
+    runs: list[list[float]] = []  # each with what its names are without the gaps below them
+    for place, each in enumerate(upwards):
+        runs.append([heights[each] - place * gap])
+        while len(runs) > 1 and fmean(runs[-2]) > fmean(runs[-1]):
+            runs[-2:] = [runs[-2] + runs[-1]]
+    level = [fmean(run) for run in runs for _ in run]
+    stands = dict(zip(upwards, (at + place * gap for place, at in enumerate(level)), strict=True))
+    return [stands[each] for each in range(len(heights))]
 
 
 def _name(figure: go.Figure, words: str, place: int, height: float, row: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, pairwise
 
 import pandas as pd
 import pytest
@@ -43,6 +44,34 @@ def test_a_sweep_marks_where_it_stands_and_where_chaining_starts() -> None:
     assert "clusters run together" not in {
         note.text for note in threshold_sweep(POINTS, 1, None, "", "").layout.annotations
     }
+
+
+@pytest.mark.parametrize(
+    ("clusters", "alone", "largest"), [(0, 11, 0), (2, 90, 2), (30, 90, 31), (80, 90, 85), (0, 0, 0), (9, 1, 80)]
+)
+def test_names_of_lines_that_end_together_stand_apart(clusters: int, alone: int, largest: int) -> None:
+    """They are 14 pixels high, in a picture whose upper part has at least 160."""
+    points = POINTS.assign(clusters=clusters, alone=alone, largest=largest)
+    figure = threshold_sweep(points, 1, None, "bits", "title")
+    low, high = figure.layout.yaxis.range
+    pixels = {
+        note.text: 160 * (note.y - low) / (high - low)
+        for note in figure.layout.annotations
+        if note.text in {"clusters", "alone", "largest"}
+    }
+    ordered = sorted(pixels.values())
+    assert min(above - below for below, above in pairwise(ordered)) >= 14 - 1e-9
+    ends = {"clusters": clusters, "alone": alone, "largest": largest}
+    for one, other in combinations(ends, 2):
+        assert (ends[one] - ends[other]) * (pixels[one] - pixels[other]) >= 0, "a name stands beside another's line"
+
+
+def test_a_name_that_overlaps_none_stands_at_the_end_of_its_line() -> None:
+    figure = threshold_sweep(POINTS.assign(clusters=0, alone=90, largest=10), 1, None, "bits", "title")
+    heights = {note.text: note.y for note in figure.layout.annotations}
+    assert [heights[name] for name in ("clusters", "alone", "largest")] == pytest.approx(
+        [math.log10(0.5), math.log10(90), 1]
+    )
 
 
 SIZES = ["2", "3", "4", "5", "6", "7", "8", "9", "10 or more"]
