@@ -115,8 +115,8 @@ def _apart(marks: list[tuple[str, float, float]], name: str) -> tuple[str, float
 def marks_of(page: Page) -> list[tuple[str, float, float]]:
     chart = page.locator(".js-plotly-plot").nth(1)
     chart.locator(".scatterlayer .point").first.wait_for(timeout=SOON)
-    chart.scroll_into_view_if_needed()
     page.wait_for_timeout(1_000)  # plotly draws once more after it is there
+    chart.evaluate("gd => gd.scrollIntoView({block: 'center'})")
     found: list[tuple[str, float, float]] = chart.evaluate(MARKS)
     return found
 
@@ -134,6 +134,8 @@ def test_a_click_on_a_mark_opens_its_cluster_and_a_link_leads_to_it(visit: Visit
         expect(way).to_have_count(2)
         page.get_by_role("button", name="Close").click()
         expect(page).not_to_have_url(re.compile("cluster="), timeout=SOON)
+        expect(heading).to_have_count(0, timeout=SOON)  # the map that is drawn above it is another one then
+        visit.settled()
         shown(page)
     expect(way).to_have_count(0)
     opened(visit, f"{server.url}/corroboration?org=org_a&bits=0&cluster={name}")
