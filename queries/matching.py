@@ -62,28 +62,34 @@ class Matching:
         seen, how = observations.c, held(observations, self._sought)
         words = func.websearch_to_tsquery("english", self._sought)
         found: ColumnElement[bool] = how < WORDS if by_letters else seen.search.op("@@")(words)
-        best = (how, func.ts_rank(seen.search, words).desc(), seen.created_at.desc(), seen.id)
-        return self._rows(how, found).order_by(*best).limit(MOST + 1)
+        rank = func.ts_rank(seen.search, words)
+        best = (how, rank.desc(), seen.created_at.desc(), seen.id)
+        return self._rows(how, rank, found).order_by(*best).limit(MOST + 1)
 
     def ask(self, store: Store, reach: Reach) -> tuple[Match, ...]:
         """What is called so first; letter by letter, which reads every text of the scope, only where nothing is."""
         if not self.text.strip() or not is_storable(self.text):
             return ()
-        said = self._rows(literal(WHOLE), observations.c.id.in_([UUID(id_) for id_ in self.called]))
-        titled = titled_first(self._scope, self._sought, _shown, MOST + 1)
+        said = self._rows(literal(WHOLE), literal(0.0), observations.c.id.in_([UUID(id_) for id_ in self.called]))
+        titled = titled_first(self._scope, self._sought, _shown, MOST + 1, ranked=True)
         with store.reading(reach, AGGREGATE, name="matching") as connection:
             asked = [*([said] if self.called else []), titled, self.statement()]
             rows = self._best([row for each in asked for row in connection.execute(each)])
             rows = rows or connection.execute(self.statement(by_letters=True)).all()
-        return tuple(Match(*row) for row in rows)
+        return tuple(Match(*row[:-1]) for row in rows)
 
-    def _rows(self, how: ColumnElement[int], found: ColumnElement[bool]) -> Select[Any]:
-        return select(*_shown(observations), how).where(self._scope.tenant(observations), found)
+    def _rows(self, how: ColumnElement[int], rank: ColumnElement[float], found: ColumnElement[bool]) -> Select[Any]:
+        return select(*_shown(observations), how, rank).where(self._scope.tenant(observations), found)
 
     def _best(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> Sequence[Row[*tuple[Any, ...]]]:
         """Each once, as what holds the text best; of equal titles those that are near first."""
+
+        def place(row: Row[*tuple[Any, ...]]) -> tuple[int, bool, float]:
+            id_, *_, how, rank = row
+            return how, how <= PART and id_ not in self.near, -rank
+
         best: dict[str, Row[*tuple[Any, ...]]] = {}
-        for row in sorted(rows, key=lambda row: (row[-1], row[-1] <= PART and row[0] not in self.near)):
+        for row in sorted(rows, key=place):
             best.setdefault(row[0], row)
         return list(best.values())[: MOST + 1]
 

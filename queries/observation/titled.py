@@ -46,26 +46,29 @@ def held(table: FromClause, sought: str) -> ColumnElement[int]:
     )
 
 
-def titled_first(scope: Scope, sought: str, shown: Shown, most: int) -> Select[Any]:
+def titled_first(scope: Scope, sought: str, shown: Shown, most: int, *, ranked: bool = False) -> Select[Any]:
     """Those of organization and project that hold all words in title and text together, and last how each does.
 
-    What is called so first, then what has the words in its title as typed, then the newest.
+    What is called so first, then what has the words in its title as typed, then the newest. Or ``ranked`` as texts are:
+    each kind by how well the words match, which then stands beside it.
     """
     table, orgs = schema.observations, schema.organizations
     recent = newest_titled(scope, table.c.agent_id, table.c.status, table.c.content, table.c.search)
     asked = func.websearch_to_tsquery("english", sought)
     # the text's words are kept by the store; only the title's, which are few, are made here
     words = func.to_tsvector("english", recent.c.title).op("||")(func.coalesce(recent.c.search, cast("", TSVECTOR)))
-    how = held(recent, sought)
+    how, rank = held(recent, sought), func.ts_rank(words, asked)
+    told = (how, rank) if ranked else (how,)
+    best = (how, rank.desc()) if ranked else (how,)
     return (
-        select(*shown(recent), how)
+        select(*shown(recent), *told)
         .select_from(orgs.join(recent, true()))
         .where(
             in_scope(scope),
             scope.tenant(recent),
             or_(recent.c.title.icontains(sought, autoescape=True), words.op("@@")(asked)),
         )
-        .order_by(how, recent.c.created_at.desc(), recent.c.id)
+        .order_by(*best, recent.c.created_at.desc(), recent.c.id)
         .limit(most)
     )
 

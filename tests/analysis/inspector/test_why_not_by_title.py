@@ -67,6 +67,15 @@ def test_what_is_called_so_comes_first_and_is_answered_for(memory: Memory, owner
     assert (answer.id, answer.verdict is Verdict.CHOOSE) == (titled, False)
 
 
+def test_texts_that_hold_it_best_are_offered_whatever_their_status_and_age(memory: Memory, owner: Owner) -> None:
+    """A dozen newer ones that have a title hold it once; that one holds the words more often, and is archived."""
+    past = sample.TODAY.replace(year=2001)
+    best = add_memory(owner, "org_a", 500, "a lane planner, the lane planner", status="archived", created_at=past)
+    for n in range(12):
+        add_memory(owner, "org_a", 510 + n, f"much of other things, and a lane planner, {n}", title="Notes")
+    assert ids(memory, "lane planner")[0] == best
+
+
 def test_of_equal_titles_the_one_of_this_ranking_is_meant(memory: Memory, owner: Owner, titled: str) -> None:
     """The others are newer, and have no vector that could be recalled."""
     later = [
