@@ -59,7 +59,7 @@ def titled_first(scope: Scope, sought: str, shown: Shown, most: int, *, ranked: 
     words = func.to_tsvector("english", recent.c.title).op("||")(func.coalesce(recent.c.search, cast("", TSVECTOR)))
     how, rank = held(recent, sought), func.ts_rank(words, asked)
     told = (how, rank) if ranked else (how,)
-    best = (how, rank.desc()) if ranked else (how,)
+    best = (how, rank.desc()) if ranked else (case((how <= PART, how), else_=WORDS),)
     return (
         select(*shown(recent), *told)
         .select_from(orgs.join(recent, true()))

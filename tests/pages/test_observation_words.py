@@ -95,6 +95,17 @@ def test_more_than_twenty_are_the_first_twenty(opened: Opened, owner: Owner, ids
     assert any(line.value.startswith("The first 20 with all these words") for line in test.caption)
 
 
+def test_the_newest_are_listed_however_many_hold_the_words_as_typed(
+    opened: Opened, owner: Owner, ids: dict[str, str]
+) -> None:
+    """Its title holds one word and its text the others; twenty older texts hold all of them side by side."""
+    for n in range(20):
+        past = sample.TODAY - timedelta(days=9)
+        add_observation(owner, "org_a", f"more {n}", f"{TITLE} {n}", title="Other", created_at=past)
+    found = opened(org="org_a", words=TITLE).dataframe[0].value["id"].tolist()
+    assert (len(found), found[:4]) == (20, [ids[name] for name in ("whole", "part", "text", "both")])
+
+
 def test_a_store_without_titles_is_searched_by_its_texts(opened: Opened, owner: Owner, ids: dict[str, str]) -> None:
     owner.execute("alter table observations drop column title")
     test = opened(org="org_a", words="surrogate")

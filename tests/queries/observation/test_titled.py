@@ -49,12 +49,10 @@ def titled(owner: Owner) -> dict[str, str]:
     }
 
 
-def test_the_whole_title_first_then_its_letters_then_those_of_the_text_then_words(
-    store: Store, titled: dict[str, str]
-) -> None:
+def test_the_whole_title_first_then_its_letters_then_the_newest(store: Store, titled: dict[str, str]) -> None:
     named = {id_: name for name, id_ in titled.items()}
     rows = [(named[id_], how) for id_, how in found(store, " Port of deploys")]
-    assert rows == [("whole", WHOLE), ("letters", PART), ("quoted", TEXT), ("split", WORDS)]
+    assert rows == [("whole", WHOLE), ("letters", PART), ("split", WORDS), ("quoted", TEXT)]
     assert found(store, "Port of deploys", Scope(EVERYTHING, BEGIN, END, "org_a", "web")) == []
 
 
