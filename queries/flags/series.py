@@ -37,9 +37,9 @@ def _found_outside(every: Subquery) -> Subquery:
     """Entries, and when the first after each found the flag otherwise than the one before it had left it."""
     left = func.lag(every.c["is"]).over(partition_by=_flag(every), order_by=_in_order(every))
     entries = select(every, case((left != every.c["was"], every.c.changed_at)).label("found_at")).subquery("found")
-    outside_at = func.min(entries.c.found_at).over(
-        partition_by=_flag(entries), order_by=_in_order(entries), rows=(1, None)
-    )
+    # from the last on: a frame whose beginning moves is read anew for every row
+    backwards = [column.desc() for column in _in_order(entries)]
+    outside_at = func.min(entries.c.found_at).over(partition_by=_flag(entries), order_by=backwards, rows=(None, -1))
     return select(entries, outside_at.label("outside_at")).subquery("entries")
 
 

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -152,6 +153,13 @@ def test_a_change_holds_until_a_later_one_found_it_turned_outside(store: Store, 
     turn(owner, "absent", "true", "absent", at=found, of=("org_a", WEIGHTING))
     (row,) = store.ask(FlagsTurned(MONTH, 3)).to_dict("records")
     assert (row["id"], row["next_at"]) == (first, found)
+
+
+def test_a_flag_that_something_turns_every_hour_for_a_year_is_read_once(store: Store, owner: Owner) -> None:
+    turn(owner, *("true", "false") * 4_400, at=NOW - timedelta(days=370), of=("org_a", BOOST))
+    began = monotonic()
+    assert len(store.ask(FlagsTurned(MONTH, 3))) == 1
+    assert monotonic() - began < 1
 
 
 def test_a_trial_that_began_before_the_window_is_taken_back_inside_it(store: Store, owner: Owner) -> None:
