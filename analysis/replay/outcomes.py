@@ -117,7 +117,7 @@ def outcomes(store: Store, scope: Scope) -> Outcomes:
         weighting, boost = SwitchedSessions(wide, shape).read(snapshot)
         told = switched(boost, "The boost") if shape.corroboration_boost else Switched(None, NO_BOOST_LOGGED)
         found = Outcomes(switched(weighting, "Weighting"), told, weighting.unknown)
-        return _with_changes(snapshot, scope, found) if keeps(snapshot, "flag_changes") else found
+        return _with_changes(snapshot, wide, found) if keeps(snapshot, "flag_changes") else found
 
 
 def _with_changes(snapshot: Connection, scope: Scope, found: Outcomes) -> Outcomes:
@@ -127,7 +127,7 @@ def _with_changes(snapshot: Connection, scope: Scope, found: Outcomes) -> Outcom
         if scope.org is None or (made.experiment is None and made.throughout is None):
             return made
         if made.experiment is None:
-            return _since(made, TurnedBy(scope.org, flag, scope.until, on).turn(snapshot))
+            return _since(made, TurnedBy(scope.org, flag, scope.until, on, scope.since).turn(snapshot))
         last, first = (datetime.fromisoformat(at) for at in (made.experiment.last_before, made.experiment.switched_at))
         by = TurnedBy(scope.org, flag, first, on, last - HELD)
         return replace(made, experiment=replace(made.experiment, change=by.ask(snapshot)))
@@ -150,8 +150,8 @@ def _since(made: Switched, turn: Turn | None) -> Switched:
     to = "off" if made.throughout else "on"
     return replace(
         made,
-        why_none=f"{made.why_none} It was switched {to} {turn.at:%-d %b %Y %H:%M} UTC; no session with it {to} has "
-        "ended since.",
+        why_none=f"{made.why_none} It was switched {to} {turn.at:%-d %b %Y %H:%M} UTC; in this window no session with "
+        f"it {to} has ended since.",
     )
 
 

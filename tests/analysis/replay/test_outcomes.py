@@ -138,11 +138,30 @@ def test_a_flag_that_was_turned_since_the_last_session_says_when(store: Store, o
                values (%s, gen_random_uuid(), %s, %s, %s, 'trial', 'olga', 'test', %s)""",
             (org, BOOST_ON, old, new, at),
         )
-    since = f"It was switched on {turned:%-d %b %Y %H:%M} UTC; no session with it on has ended since."
+    since = f"It was switched on {turned:%-d %b %Y %H:%M} UTC; in this window no session with it on has ended since."
     assert outcomes(store, scope).boost.why_none == f"{nothing} {since}"
     assert "switched" not in str(outcomes(store, scope).weighting.why_none)
     later = replace(scope, until=AT + timedelta(days=1))  # it was taken back by then
     assert outcomes(store, later).boost.why_none == nothing
+
+
+def test_a_turn_from_before_the_sessions_that_are_looked_at_says_nothing_of_them(store: Store, owner: Owner) -> None:
+    """Sessions with the boost ended then; something that writes no audit took it back since."""
+    org = sample.add_organization(owner, "org_a")
+    for name, boost, days in (("with", [0.0, 0.1, 0.0], 150), ("without", [None] * 3, 9)):
+        plant(owner, org, name, boost=boost)
+        at = AT - timedelta(days=days)
+        owner.execute("update retrieval_ab_logs set created_at = %s where session_id = %s", (at, f"session-{name}"))
+        sample.add_session(owner, org, f"session-{name}", "accepted")
+    owner.execute(
+        """insert into rankscope.flag_changes
+             (org_id, request_id, flag, old_state, new_state, reason, actor, source, changed_at)
+           values (%s, gen_random_uuid(), %s, 'absent', 'true', 'trial', 'olga', 'test', %s)""",
+        (org, BOOST_ON, AT - timedelta(days=160)),
+    )
+    scope = Scope(Reach((org,)), AT - timedelta(days=50), AT, org)
+    nothing = "The boost was off in the only session: there is nothing to compare with."
+    assert outcomes(store, scope).boost.why_none == nothing
 
 
 def test_the_demos_boost_was_on_in_every_session_of_tidewater(demo: Store) -> None:
