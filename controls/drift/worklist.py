@@ -81,8 +81,9 @@ def worklist(found: Drift) -> None:
     opened, lead = None if chosen is None else current(found, chosen), "most harmful"
     if opened is not None:
         before, with_it = _places(found, opened)
-        begin, lead = before - (page - 1) * PAGE, "open one" if before < with_it else "next one"
-        rows = rows[begin:] + rows[:begin]
+        begin = before - (page - 1) * PAGE
+        if begin < len(rows):  # else it has left the list's end, and none comes next
+            rows, lead = rows[begin:] + rows[:begin], "open one" if before < with_it else "next one"
     shown = _shown(found, rows, chosen)
     fingerprints = tuple(one.fingerprint for one in rows)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -194,17 +194,16 @@ def test_the_list_shows_the_page_of_the_alert_that_is_open(page: Any, prints: di
 def test_the_low_list_begins_with_the_alert_that_is_open(page: Any, prints: dict[str, tuple[str, ...]]) -> None:  # noqa: ANN401 - a function
     """Two rows are seen: itself and the next; those before it come last, and nothing of the page is missing."""
     first, second = prints["org_d"][:50], prints["org_d"][50:]
-    for opened, rows in ((first[31], first), (second[1], second), (first[0], first)):
-        test = page(org="org_d", alert=opened)
-        place = rows.index(opened)
+    for place, rows in ((31, first), (1, second), (0, first)):
+        test = page(org="org_d", alert=rows[place])
         assert tuple(table(test)["fingerprint"]) == rows[place:] + rows[:place]
         told = next(line.value for line in test.caption if "the open one first" in line.value)
         assert told.endswith(": 1 to 50." if rows is first else f": 51 to {len(HOSTILE)}.")
-    opened, after = second[1:3]
-    test = press(page(org="org_d", alert=opened), "False positive")
-    assert table(test)["fingerprint"].iloc[0] == after
-    assert any("the next one first" in line.value for line in test.caption)
-    press(page(org="org_d", alert=opened), "Reopen as new")
+    for opened, rows, follows in ((second[1], second[2:] + second[:1], True), (second[-1], second[:-1], False)):
+        test = press(page(org="org_d", alert=opened), "False positive")
+        assert tuple(table(test)["fingerprint"]) == rows
+        assert any("the next one first" in line.value for line in test.caption) is follows
+        press(page(org="org_d", alert=opened), "Reopen as new")
     assert tuple(table(page(org="org_d"))["fingerprint"]) == first
 
 
