@@ -50,7 +50,7 @@ class WhyNot:
 def why_not(memory: Memory, found: Retrieval, wanted: str) -> WhyNot:
     """The gate that lost an observation, named by its id, its title or some of its text.
 
-    Several matches are to choose from; one that alone is called so is answered for at once.
+    Several matches are to choose from; one that alone is called so, or alone in this ranking, is answered for at once.
     """
     if found.failed is not None or found.recalled is None:
         return WhyNot(Verdict.UNANSWERED, "Nothing was ranked: the memory could not be looked up.")

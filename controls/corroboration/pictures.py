@@ -170,7 +170,7 @@ def draw_map(
         on_select=_map_used(key),
         selection_mode=("box", "lasso") if drags else ("points",),
         config=QUIET,
-        alt="Observations by likeness; those in a cluster are marked. Drag to list an area, or choose a part above",
+        alt=f"Observations by likeness; those in a cluster are marked. {MAP_HELP[mouse]} Or choose a part above",
     )
     missing = len(seen.agreement) - len(found.ids)
     without = f" {counted(missing, 'observation')} without a comparable vector not drawn." if missing else ""

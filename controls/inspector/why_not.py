@@ -63,7 +63,7 @@ def panel(found: Retrieval, memory: Memory) -> None:
                 answer = why_not(memory, found, chosen)
             elif answer.verdict is not Verdict.CHOOSE:
                 st.caption(
-                    "Answered for the one that is called so. Choose another that holds this text, if you mean it."
+                    "Answered for the one called so, in this ranking if it holds one. Choose another, if you mean it."
                 )
     except StoreError as error:
         messages.unanswered(error)

@@ -89,7 +89,7 @@ class TestWhyNot:
             table = next(table.value for table in test.dataframe if "memory" in table.value)
             assert table["id"].tolist()[0] == last
             assert set(table["id"]) == {str(planted.ids[n]) for n in (0, 1, 3, 4)}
-            told = "Answered for the one that is called so. Choose another that holds this text, if you mean it."
+            told = "Answered for the one called so, in this ranking if it holds one. Choose another, if you mean it."
             assert told in [line.value for line in test.caption]
         with application(address, SCRIPT, org="acme", why="auth", missed=first) as test:
             assert said(test.run()) == ["It is there, at rank 1 of the 5 in the block."]
