@@ -65,3 +65,16 @@ def nearest(vectors: Mapping[str, Vector], asked: Vector, pool: int) -> list[tup
 def leg_name(route: str) -> str:
     """What results call a route."""
     return NAME.get(route, f"vec_{route}")
+
+
+def add_thousands_titled(owner: Owner) -> None:
+    """A thousand observations a minute apart, each with a title, of each of three organizations."""
+    for org in ("org_a", "org_b", "org_c"):
+        sample.add_organization(owner, org)
+        owner.execute(
+            """insert into observations (org_id, id, project_id, title, content, content_hash, created_at)
+               select %s, gen_random_uuid(), 'api', 'title ' || n, repeat('words ', 200), n,
+                      now() - n * interval '1 minute' from generate_series(1, 1000) n""",
+            (org,),
+        )
+    owner.execute("vacuum analyze observations")

@@ -14,6 +14,7 @@ from queries.scope import EVERYTHING, Reach, Scope
 from queries.shape import LogShape
 from tests import sample
 from tests.hostile import TEXTS
+from tests.memories import add_thousands_titled
 
 if TYPE_CHECKING:
     import psycopg
@@ -209,15 +210,7 @@ class TestTitles:
 
     def test_the_index_of_recent_observations_is_walked(self, store: Store, owner: Owner) -> None:
         """A thousand rows each of three organizations; with the bound at thirty, ten of each are read and no more."""
-        for org in ("org_a", "org_b", "org_c"):
-            sample.add_organization(owner, org)
-            owner.execute(
-                """insert into observations (org_id, id, project_id, title, content, content_hash, created_at)
-                   select %s, gen_random_uuid(), 'api', 'title ' || n, repeat('words ', 200), n,
-                          now() - n * interval '1 minute' from generate_series(1, 1000) n""",
-                (org,),
-            )
-        owner.execute("vacuum analyze observations")
+        add_thousands_titled(owner)
         asked = TitledObservations(scope(), "no such title")
         with store.reading(EVERYTHING) as connection:
             statement = asked.statement().compile(store.reader, compile_kwargs={"literal_binds": True})

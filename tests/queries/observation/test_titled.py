@@ -12,6 +12,7 @@ from queries.observation.titled import PART, TEXT, WHOLE, WORDS, TitleMatches
 from queries.scope import EVERYTHING, NOTHING, Reach, Scope
 from tests import sample
 from tests.hostile import TEXTS
+from tests.memories import add_thousands_titled
 from tests.scopes import add_observation
 
 if TYPE_CHECKING:
@@ -81,15 +82,7 @@ def test_no_more_are_read_than_the_bound_whatever_the_project(
     store: Store, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of three thousand the newest thirty, by the index of the newest; the project is asked of these."""
-    for org in ("org_a", "org_b", "org_c"):
-        sample.add_organization(owner, org)
-        owner.execute(
-            """insert into observations (org_id, id, project_id, title, content, content_hash, created_at)
-               select %s, gen_random_uuid(), 'api', 'title ' || n, repeat('words ', 200), n,
-                      now() - n * interval '1 minute' from generate_series(1, 1000) n""",
-            (org,),
-        )
-    owner.execute("vacuum analyze observations")
+    add_thousands_titled(owner)
     monkeypatch.setattr("queries.anything.LOOKED_THROUGH", 30)
     scope = Scope(EVERYTHING, BEGIN, END, "org_a", "web")
     with store.reading(EVERYTHING) as connection:
